@@ -532,6 +532,14 @@ RECORD_PAGE = PAGE.but(sentence="Maximum number of records on a page.", default=
 REFRESH = _switch("refresh", "Start their time to live again; this writes.")
 TO = Option("to", _KEY, "What replaces the start of the keys.", REQUIRED)
 
+# What happens, and what is to be decided.
+AFTER = Option(
+    "after", ID, "Where to continue: next of the answer before.", otherwise="the newest", metavar="CURSOR"
+)
+EVENTS = Option("most", whole(1, 1_000), "Maximum number of events.", 50)
+REVIEW_ITEMS = Option("most", whole(1, 1_000), "Maximum number of items.", 100)
+INCLUDE_DECIDED = _switch("include_decided", "Also list what was decided.")
+
 # Entities, maintenance, audit, banks.
 ENTITY_LIMIT = LIMIT.but(
     sentence="Maximum number of entities, most mentioned first.", default=100, otherwise=""

@@ -68,6 +68,8 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
     "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
+    "activity": ("activity", {"max_tokens"}, set()),
+    "review": ("review", {"max_tokens"}, set()),
     "moves": ("moves", set(), set()),
     "undo_move": ("undo_move", set(), set()),
     "quarantine": ("quarantine", set(), set()),
@@ -299,6 +301,10 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("settle")
     do("stats")
     assert do("verify")["ok"]
+    told = do("activity", most=100)
+    assert {"stored", "forgotten", "recalled"} <= {each["what"] for each in told["events"]}
+    assert do("activity", after=told["next"])["events"] == []
+    assert do("activity", max_tokens=0)["omitted"] > 0
     do("update_memory", memory=ids[1], tags=["home"])
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
@@ -322,6 +328,8 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
     do("undo_move", number=do("moves")["moves"][0]["number"])
     do("quarantine", ids=ids[:1])
+    assert [each["what"] for each in do("review")["items"]] == ["quarantined"]
+    assert do("review", max_tokens=0) == {"items": [], "omitted": 1, "next": None}
     assert do("release", ids=ids[:1]) == {"released": 1}
     bank.start_audit()
     do("audit_entries")

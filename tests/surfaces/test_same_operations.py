@@ -50,6 +50,8 @@ NO_OPTION: dict[str, set[str]] = {
             "invalidate",
             "list_memories",
             "update_memory",
+            "activity",
+            "review",
         )
     },
     # What a context is called there: --context prints it, and models read what a door for them gives.

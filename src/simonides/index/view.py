@@ -342,11 +342,11 @@ def build_view(
         read: fetches records inside the same read transaction.
         ended: whose time to live has ended by the viewpoint, microseconds UTC.
     """
-    allowed = _allowed(snapshot, filters.principal)
+    may_read = allowed(snapshot, filters.principal)
     as_of = (
         filters.as_of
         if filters.as_of is not None
-        else _not_before_writes(snapshot, allowed, filters.principal, now)
+        else _not_before_writes(snapshot, may_read, filters.principal, now)
     )
     known_at = filters.known_at
     if known_at is None:
@@ -369,7 +369,7 @@ def build_view(
     if not filters.observations and Kind.OBSERVATION not in asked_kinds:
         # They repeat what their sources say; who did not ask for them gets the answers of a bank without.
         conditions.append(without("state", CONSOLIDATED))
-    visible = allowed.copy()
+    visible = may_read.copy()
     narrow(visible, snapshot.blocks, conditions)
     _drop_expired(visible, snapshot, known_at)
     over = ended(as_of)
@@ -510,7 +510,7 @@ def tagged(
     conditions = [listed("tags", named), without("state", CONSOLIDATED)]
     if not quarantined:
         conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
-    mask = _allowed(snapshot, principal).copy()
+    mask = allowed(snapshot, principal).copy()
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)
     _drop_memories(mask, snapshot, ended)
@@ -527,24 +527,26 @@ def _mask(snapshot: IndexSnapshot, conditions: list[Condition]) -> NDArray[np.bo
     return mask
 
 
-def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
-    def may_read() -> list[Condition]:
+def allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
+    """Rows that *principal* may read, whatever became of them; ``None`` = the owner. Read-only."""
+
+    def conditions() -> list[Condition]:
         if principal is None:
             return []
         open_to = [not readers or principal in readers for readers in snapshot.label_sets]
         return [listed("acl", np.array(open_to, np.bool_))]
 
-    return snapshot.kept.get("mask", ("allowed", principal), lambda: _mask(snapshot, may_read()))
+    return snapshot.kept.get("mask", ("allowed", principal), lambda: _mask(snapshot, conditions()))
 
 
 def _not_before_writes(
-    snapshot: IndexSnapshot, allowed: NDArray[np.bool_], principal: str | None, now: int
+    snapshot: IndexSnapshot, may_read: NDArray[np.bool_], principal: str | None, now: int
 ) -> int:
     if latest_recorded(now, snapshot.last_ingested) == now or principal is None:
         return latest_recorded(now, snapshot.last_ingested)
     # An erased row may not count: whether its stamp is still in the arrays depends on the last merge.
     stamps = snapshot.column("expired_at")
-    there = allowed & (stamps != BEGINNING)
+    there = may_read & (stamps != BEGINNING)
     seen = np.concatenate([stamps[there], snapshot.column("ingested_at")[there]])
     # What lies further ahead was stamped under a wrong clock, and is no end of a version that is held.
     return int(seen[seen <= now + CLOCK_SKEW].max(initial=now))

@@ -118,12 +118,26 @@ class Recalling:
                     )
                 )
         context.record_read("recall", reading, returned_ids(answer), query, answer.id)
-        self._remember(answer)
+        self._remember(answer, query, str(profile), now)
         observe(context.name, answer, ended_ns=now * 1_000 + int(trace.milliseconds * 1_000_000))
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
 
-    def _remember(self, answer: Recall) -> None:
-        """Note returned texts, so that an agent that writes its prompt back does not retain them again."""
+    def _remember(self, answer: Recall, query: str, profile: str, now: int) -> None:
+        """Note what is returned, for whoever watches.
+
+        And so that an agent that writes its prompt back does not retain it again.
+        """
+        self.context.rows.recent_recalls.add(
+            now,
+            recall=answer.id,
+            principal=self.context.author,
+            ids=tuple(dict.fromkeys(returned_ids(answer))),
+            query=query,
+            context=answer.context,
+            band=answer.band,
+            confidence=answer.confidence,
+            profile=profile,
+        )
         returned = [(hit.text, hit.id) for hit in (*answer, *answer.standing)]
         if answer.context:
             returned.append((answer.context, (*answer.hits, *answer.standing)[0].id))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Counts, Receipt, Restored, Saved, Selection
     from simonides.records.time_to_live import Due, TtlDefaults
     from simonides.storage.reader import Meta, Reader
+    from simonides.storage.recent_recalls import RecentRecalls
     from simonides.storage.writer import WriteTransaction
 
 
@@ -204,6 +205,10 @@ class BankStorage(Protocol):
 
     def impress(self, impression: Impression) -> None:
         """Keep in memory what a recall returned; nothing is written."""
+
+    @property
+    def recent_recalls(self) -> RecentRecalls:
+        """What recalls of this process returned, whoever asked."""
 
     def used(self, ids: Sequence[str], recall: str | None, principal: str, now: int) -> int:
         """Write what was used and its recall's impression in one transaction; see ``bank.Bank.used``.

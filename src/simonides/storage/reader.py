@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.records.activity import Given, Written
     from simonides.records.enrichment import Job
     from simonides.records.entity import EntityCount, EntityMerge
     from simonides.records.memory import Memory, Move
@@ -35,6 +36,36 @@ class Meta:
     last_ingested: int
     embedder: int | None
     analyser: str
+
+
+class ActivityReader(Protocol):
+    """What was written and returned, inside a read transaction."""
+
+    def written(
+        self, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
+    ) -> list[Written]:
+        """What was written, oldest first: the first after a change, or the newest; *most* of it.
+
+        Args:
+            after: number of the change; ``None`` = the newest.
+            seen: rows whose changes are told.
+            erased: whether erasures are told, of which no row is left.
+        """
+
+    def shown(self, after: int | None, most: int, principal: str | None, but: Collection[str]) -> list[Given]:
+        """Recalls that the impressions tell of, oldest first: the first after one, or the newest; no words.
+
+        Args:
+            after: number of the impression; ``None`` = the newest.
+            principal: who asked; ``None`` = anyone.
+            but: ids of recalls that are left out.
+        """
+
+    def last_impression(self) -> int:
+        """The number of the newest impression; 0 = there is none."""
+
+    def kept(self, ids: Collection[str], now: int) -> set[str]:
+        """Those of *ids* that the bank holds and that are not due to be erased by *now*."""
 
 
 class Reader(Protocol):
@@ -152,11 +183,17 @@ class Reader(Protocol):
     def current_relations(self) -> list[tuple[int, str, int, str, bool]]:
         """Relations of memories held now: root, name, subject's number, folded object, single-valued."""
 
+    def single_valued_relations(self) -> list[tuple[int, str, int, str]]:
+        """Those of one value at a time, of every row: its ordinal, name, subject's number, folded object."""
+
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         """Ordinals of memories that another ended after *after* up to *until*, with the id of that one.
 
         The last to end first; microseconds UTC.
         """
+
+    @property
+    def activity(self) -> ActivityReader: ...
 
     def evidence(self, known_at: int) -> dict[int, dict[int, str]]:
         """By observation, its sources and their stance, as they were recorded by *known_at*; roots."""

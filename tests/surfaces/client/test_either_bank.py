@@ -278,6 +278,32 @@ def test_a_bank_is_kept_up_from_anywhere(either: Any, clock: Any) -> None:
         either.undo_move(move.number)
 
 
+def test_what_happens_is_told_and_what_is_to_be_decided_listed(either: Any, store: Store) -> None:
+    start = either.activity().next
+    (lisbon,) = either.retain("My office is in Lisbon.")
+    (porto,) = either.retain("My office is in Porto now.")
+    found = either.recall("Where is my office?", profile="lexical")
+    activity = either.activity(after=start, most=10)
+    assert sorted(event.what for event in activity.events) == ["ended", "recalled", "stored", "stored"]
+    here = store.bank("diary").activity(after=start, most=10)
+    assert activity.to_dict()["events"] == here.to_dict()["events"]
+    (recalled,) = [event for event in activity.events if event.what == "recalled"]
+    assert (recalled.query, recalled.context) == ("Where is my office?", found.context)
+    assert either.activity(after=activity.next).events == ()
+    with pytest.raises(InputError, match="after"):
+        either.activity(after="nothing")
+
+    review = either.review(most=1)
+    assert review.to_dict() == store.bank("diary").review(most=1).to_dict()
+    (item,) = review.items
+    assert (item.what, item.memory.id, item.other.id) == ("superseded", lisbon, porto)
+    either.put_records("review", [{"path": [item.key], "value": "keep", "text": ""}])
+    assert either.review().items == ()
+    assert [each.decided for each in either.review(include_decided=True).items] == [True]
+    either.undo_move(item.move)
+    assert either.review(include_decided=True).items == ()
+
+
 def test_memories_are_set_aside_and_taken_back(either: Any) -> None:
     [memory] = either.retain(FACT)
     assert either.quarantine([memory]) == 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simonides.backends.embedded.activity import ActivityRows
 from simonides.backends.embedded.entities import (
     ENTITY,
     read_entities_holding,
@@ -304,6 +305,13 @@ class Reading:
             for root, name, subject, obj, one in rows
         ]
 
+    def single_valued_relations(self) -> list[tuple[int, str, int, str]]:
+        rows: Iterable[tuple[Any, ...]] = self.connection.execute(
+            f"SELECT ordinal, name, subject, object FROM {verified('relations')} WHERE single_valued=1"
+            " ORDER BY ordinal, name, subject, object"
+        )
+        return [(int(ordinal), str(name), int(subject), str(obj)) for ordinal, name, subject, obj in rows]
+
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         rows = self.connection.execute(
             f"SELECT ordinal, superseded_by FROM {verified('memories')} WHERE superseded_by<>''"
@@ -311,6 +319,10 @@ class Reading:
             (FOREVER, until, after),
         ).fetchall()
         return [(int(str(ordinal)), str(successor)) for ordinal, successor in rows]
+
+    @property
+    def activity(self) -> ActivityRows:
+        return ActivityRows(self.connection)
 
     def evidence(self, known_at: int) -> dict[int, dict[int, str]]:
         found: dict[int, dict[int, str]] = {}

@@ -109,6 +109,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "maintenance:maintain",
         "Promote memories, archive old ones, summarise repeated statements; nothing is deleted.",
     ),
+    "activity": (
+        "watching:ACTIVITY",
+        "Show what happens in a bank: what is written, and what is recalled; exit code 1 when nothing is.",
+    ),
+    "review": (
+        "watching:REVIEW",
+        "List what deserves a decision: ends, near duplicates, conflicts; exit code 1 when nothing does.",
+    ),
     "moves": (
         "maintenance:MOVES",
         "Show what maintenance and newer memories did to memories; exit code 1 when there is no such one.",

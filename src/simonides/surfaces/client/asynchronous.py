@@ -120,6 +120,8 @@ class AsyncBank:
     set_zone = _awaited(Bank.set_zone)
     set_ttl = _awaited(Bank.set_ttl)
     maintain = _awaited(Bank.maintain)
+    activity = _awaited(Bank.activity)
+    review = _awaited(Bank.review)
     moves = _awaited(Bank.moves)
     undo_move = _awaited(Bank.undo_move)
     quarantine = _awaited(Bank.quarantine)

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.records.activity import Activity, Event
 from simonides.records.audit import AuditReport, Entry, VerifyReport, read_head
 from simonides.records.entity import EntityCount, EntityDetails, EntityMerge, EntityName, Neighbour
 from simonides.records.explanation import Attempt, Explanation, StageTrace, StageVerdict, Trace, WhyNot
@@ -18,6 +19,7 @@ from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kin
 from simonides.records.memory import Brief, Change, Diff, Evidence, Memory, Move
 from simonides.records.recall import Chunk, Citation, Hit, Omitted, Recall, RecallJob, Reflection
 from simonides.records.receipt import Counts, Restored, Saved
+from simonides.records.review import Review, ReviewItem
 from simonides.records.source import Source
 
 if TYPE_CHECKING:
@@ -222,6 +224,34 @@ def move_of(answer: Answer) -> Move:
         made_at_micros=_micros(answer["made_at"], BEGINNING),
         undone_at_micros=_micros(answer["undone_at"], FOREVER),
     )
+
+
+def activity_of(answer: Answer) -> Activity:
+    """What happened."""
+    return Activity(tuple(map(_event_of, answer["events"])), answer["next"])
+
+
+def _event_of(answer: Answer) -> Event:
+    same = {**answer, "ids": tuple(answer["ids"]), "at": _moment(answer["at"])}
+    return Event(**{**same, "memory": _memory_or_none(answer["memory"])})
+
+
+def review_of(answer: Answer) -> Review:
+    """What is to be decided."""
+    return Review(tuple(map(_item_of, answer["items"])), answer["next"])
+
+
+def _item_of(answer: Answer) -> ReviewItem:
+    memories = {name: _memory_or_none(answer[name]) for name in ("memory", "other")}
+    return ReviewItem(**{**answer, "at": _moment(answer["at"]), **memories})
+
+
+def _memory_or_none(answer: Answer | None) -> Memory | None:
+    return None if answer is None else memory_of(answer)
+
+
+def _moment(time: str | None) -> datetime | None:
+    return None if time is None else datetime.fromisoformat(time)
 
 
 def entry_of(answer: Answer) -> Entry:

@@ -353,6 +353,8 @@ class RemoteBank:
 
     # No progress is told, and *profile* is a name.
     maintain = _Remote(lambda: Bank.maintain, records.maintenance_of)
+    activity = _Remote(lambda: Bank.activity, records.activity_of)
+    review = _Remote(lambda: Bank.review, records.review_of)
     moves = _Remote(lambda: Bank.moves, _each("moves", records.move_of))
     undo_move = _Remote(lambda: Bank.undo_move, lambda _: None)
     quarantine = _Remote(lambda: Bank.quarantine, _number("quarantined"))

@@ -224,6 +224,43 @@ def _first_of_entity(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]
     return {**content, "memories": content["memories"][:kept], "omitted": content["omitted"] + left_out}
 
 
+def _happened(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**answer, "events": [_with_records(each, "memory") for each in answer["events"]]}
+
+
+def _with_records(entry: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """An entry, made harmless, with short records under *names*."""
+    records = {name: entry[name] for name in names}
+    short = {name: each and _record({key: each[key] for key in _ON_PAGE}) for name, each in records.items()}
+    return {**{name: _clean(value) for name, value in entry.items() if name not in short}, **short}
+
+
+def _happened_text(content: Mapping[str, Any]) -> str:
+    return _lines(content["events"], _omitted_line(content["omitted"]), f"Go on: after {content['next']}")
+
+
+def _last_happened(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    left_out = max(0, len(content["events"]) - kept)
+    return {**content, "events": content["events"][left_out:], "omitted": content["omitted"] + left_out}
+
+
+def _to_decide(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**answer, "items": [_with_records(each, "memory", "other") for each in answer["items"]]}
+
+
+def _to_decide_text(content: Mapping[str, Any]) -> str:
+    following = f"Next page: cursor {content['next']}" if content["next"] else ""
+    return _lines(content["items"], _omitted_line(content["omitted"]), following)
+
+
+def _first_to_decide(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    listed = content["items"]
+    if kept >= len(listed):
+        return content
+    passed = max(kept, 1)
+    return {"items": listed[:kept], "omitted": passed - kept, "next": listed[passed - 1]["key"]}
+
+
 def _versions(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**answer, "versions": [_record(each) for each in answer["versions"]]}
 
@@ -394,6 +431,13 @@ def _without(schema: Schema, name: str) -> Schema:
     }
 
 
+def _of_entries(schema: Schema, listed: str, *names: str) -> Schema:
+    """A schema of listed entries whose records, under *names*, are short ones."""
+    entry = schema["properties"][listed]["items"]
+    short = {**entry, "properties": {**entry["properties"], **dict.fromkeys(names, optional(_RECORD))}}
+    return {**schema, "properties": {**schema["properties"], listed: {"type": "array", "items": short}}}
+
+
 _ONE = Shown(
     {**results.MEMORY, "properties": {**results.MEMORY["properties"], "memory": optional(_RECORD)}},
     _one,
@@ -434,6 +478,20 @@ _SHOWN: Mapping[str, Shown] = {
         _entity_text,
         lambda content: len(content["memories"]),
         _first_of_entity,
+    ),
+    "activity": Shown(
+        _of_entries(results.ACTIVITY, "events", "memory"),
+        _happened,
+        _happened_text,
+        lambda content: len(content["events"]),
+        _last_happened,
+    ),
+    "review": Shown(
+        _of_entries(results.REVIEW, "items", "memory", "other"),
+        _to_decide,
+        _to_decide_text,
+        lambda content: len(content["items"]),
+        _first_to_decide,
     ),
     "history": Shown(
         {**results.HISTORY, "properties": {**results.HISTORY["properties"], "versions": _LISTED}},

@@ -73,6 +73,9 @@ def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> R
     told, packed = answer.told, pack.hits[len(standing) :]
     hits = (*packed, *(answer.hits[len(told) :] if len(packed) == len(told) else ()))
     numbered = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, len(standing) + 1))
+    # For ``activity``, which tells the exact text.
+    recent = bank._context.rows.recent_recalls  # noqa: SLF001 the form is of interfaces alone
+    recent.amend(answer.id, context=pack.text)
     return replace(answer, standing=standing, hits=numbered, context=pack.text, omitted=pack.omitted)
 
 
@@ -273,6 +276,37 @@ def set_ttl(bank: Bank, *, ttl: float | str, kind: str | None, on_expiry: str) -
 
 def maintain(bank: Bank, **options: Any) -> Answer:
     return bank.maintain(**options).to_dict()
+
+
+def activity(bank: Bank, *, max_tokens: int | None, **options: Any) -> Answer:
+    found = bank.activity(**options)
+    events = [event.to_dict() for event in found.events]
+    # The newest are kept, so that the cursor holds.
+    newest = [{"text": _said(event), "event": event} for event in reversed(events)]
+    kept, omitted = _fitted(newest, bank.count_tokens, max_tokens, whole=False)
+    return {"events": [each["event"] for each in reversed(kept)], "omitted": omitted, "next": found.next}
+
+
+def _said(event: Mapping[str, Any]) -> str:
+    return "\n".join([event["query"], event["context"], event["memory"]["text"] if event["memory"] else ""])
+
+
+def review(bank: Bank, *, max_tokens: int | None, **options: Any) -> Answer:
+    found = bank.review(**options)
+    items = [item.to_dict() for item in found.items]
+    texts = [{"text": _pair(item), "item": item} for item in items]
+    kept, left_out = _fitted(texts, bank.count_tokens, max_tokens, whole=False)
+    # As in list_memories: a budget too small for even one moves on over that one.
+    passed = max(len(kept), 1 if left_out else 0)
+    return {
+        "items": [each["item"] for each in kept],
+        "omitted": passed - len(kept),
+        "next": items[passed - 1]["key"] if passed < len(items) else found.next,
+    }
+
+
+def _pair(item: Mapping[str, Any]) -> str:
+    return "\n".join(each["text"] for each in (item["memory"], item["other"]) if each)
 
 
 def moves(bank: Bank, *, memory: str | None) -> Answer:

@@ -6,6 +6,7 @@ from typing import get_args
 
 from simonides.json_schema import Schema, choice, optional
 from simonides.options import PRECISIONS
+from simonides.records import activity, review
 from simonides.records.kind import Kind, Layer
 from simonides.records.recall import Band
 from simonides.records.receipt import Counts
@@ -328,6 +329,48 @@ MAINTAINED = _answer(
     dry_run=_SWITCH,
     left=_COUNT,
     steps=_listed(_answer("Step", action=_TEXT, memory=_TEXT, was=_TEXT, became=_TEXT, reason=_TEXT)),
+)
+ACTIVITY = _answer(
+    "Activity",
+    events=_listed(
+        _answer(
+            "Event",
+            at={**_TIME, "description": "ISO 8601 in UTC; null = not known."},
+            what=choice(activity.WHAT),
+            memory=optional(RECORD),
+            ids=_TEXTS,
+            query=_TEXT,
+            context={**_TEXT, "description": "Exactly as it was given; empty where it is not kept."},
+            band=_TEXT,
+            confidence=_CONFIDENCE,
+            profile=_TEXT,
+            by={
+                "type": ["string", "null"],
+                "description": "Who stored it or asked; empty = the owner, null = not known.",
+            },
+            recall=_TEXT,
+        )
+    ),
+    omitted={**_COUNT, "description": "How many older ones are left out because max_tokens is spent."},
+    next={**_TEXT, "description": "What after takes in the next call."},
+)
+REVIEW = _answer(
+    "Review",
+    items=_listed(
+        _answer(
+            "ReviewItem",
+            key=_TEXT,
+            what=choice(review.WHAT),
+            memory=RECORD,
+            other=optional(RECORD),
+            rule=_TEXT,
+            move={"type": ["integer", "null"], "description": "What undo_move takes."},
+            at=_TIME,
+            decided=_SWITCH,
+        )
+    ),
+    omitted=_OMITTED,
+    next={"type": ["string", "null"], "description": "The cursor of the next page; null = this is the last."},
 )
 MOVES = _answer(
     "Moves",

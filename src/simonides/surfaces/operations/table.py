@@ -409,6 +409,20 @@ OPERATIONS: Mapping[str, Operation] = {
             owner_only=True,
         ),
         Operation(
+            "activity",
+            "Tell what happens in a bank: what is written, and what recalls return, with the exact text.",
+            (o.AFTER, o.EVENTS, o.TEXT_TOKENS),
+            results.ACTIVITY,
+            _READ,
+        ),
+        Operation(
+            "review",
+            "List what deserves a person's decision: ends, near duplicates, conflicts, quarantine.",
+            (o.REVIEW_ITEMS, o.CURSOR, o.INCLUDE_DECIDED, o.TEXT_TOKENS),
+            results.REVIEW,
+            _READ,
+        ),
+        Operation(
             "moves",
             "List what maintenance and newer memories did to memories, and why.",
             (o.MOVED_MEMORY,),

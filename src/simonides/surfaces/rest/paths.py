@@ -39,6 +39,8 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "diff": ("GET", "/diff"),
     "stats": ("GET", "/stats"),
     "verify": ("GET", "/verify"),
+    "activity": ("GET", "/activity"),
+    "review": ("GET", "/review"),
     "moves": ("GET", "/moves"),
     "audit_entries": ("GET", "/audit/entries"),
     "audit_verify": ("GET", "/audit/verify"),
