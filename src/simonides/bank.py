@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.bank_administration import BankAdministration
+from simonides.bank_browsing import BankBrowsing
 from simonides.bank_exchange import BankExchange
 from simonides.bank_structure import BankStructure
 from simonides.deprecations import BANK_METHODS, answers_old_names
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     finish=lambda bank, answer: bank._context.as_told(answer),  # noqa: SLF001 see above
 )
 @answers_old_names(BANK_METHODS)
-class Bank(BankExchange, BankStructure, BankAdministration):
+class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
     Args:
@@ -421,42 +422,6 @@ class Bank(BankExchange, BankStructure, BankAdministration):
             NotFoundError: there is no such memory that the principal may read.
         """
         return MemoryReading(self._context).get(memory)
-
-    def list_memories(
-        self,
-        *,
-        after: str | None = None,
-        limit: int = 100,
-        kinds: Iterable[str] | str | None = None,
-        project: str | None = None,
-        tags: Iterable[str] | None = None,
-        tags_match: str = "any",
-        as_of: datetime | str | None = None,
-        known_at: datetime | str | None = None,
-        window: tuple[Any, Any] | str | None = None,
-        types: Iterable[str] | str | None = None,
-        max_bytes: int | None = None,
-    ) -> list[Memory]:
-        """The memories at a viewpoint, in the order of ids, page by page.
-
-        Args:
-            after: id of the last memory of the previous page; ``None`` = from the first.
-            limit: maximum number of memories, 1 to 10,000.
-            kinds: as for ``recall``, like the next seven.
-            project: the same.
-            tags: the same.
-            tags_match: the same.
-            as_of: the same.
-            known_at: the same.
-            window: the same.
-            types: the same.
-            max_bytes: of the memories (``Memory.size``); the memory that exceeds it is the last one. ``None``
-                = any.
-
-        Raises:
-            InputError: an argument is wrong.
-        """
-        return MemoryReading(self._context).memories(**arguments(locals()))
 
     def history(self, memory: str) -> list[Memory]:
         """Every version of a memory, oldest first.

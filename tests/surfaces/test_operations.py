@@ -44,6 +44,7 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "diff": ("diff", {"max_tokens"}, set()),
     # cursor: the last id, which the method calls after. max_bytes: the same on every page of a server.
     "list_memories": ("list_memories", {"max_tokens", "cursor"}, {"after", "max_bytes"}),
+    "facets": ("facets", set(), set()),
     "update_memory": ("update_memory", {"max_tokens"}, set()),
     "invalidate": ("invalidate", {"max_tokens"}, set()),
     "forget": ("forget", set(), set()),
@@ -294,6 +295,8 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
     assert ids[0] in do("brief", task="Where does Odalys live?", profile="lexical")["text"]
+    newest = do("list_memories", order="newest", include_archived=True)["memories"]
+    assert do("facets")["total"] == len(newest) > 0
     assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True, "standing": False}
     assert do("pin", memory=ids[0], always=True)["standing"]
     for form in ("plain", "fenced"):

@@ -95,6 +95,7 @@ class AsyncBank:
     why_not = _awaited_openly(Bank.why_not)
     get_memory = _awaited(Bank.get_memory)
     list_memories = _awaited(Bank.list_memories)
+    facets = _awaited(Bank.facets)
     update_memory = _awaited(Bank.update_memory)
     invalidate = _awaited(Bank.invalidate)
     forget = _awaited(Bank.forget)

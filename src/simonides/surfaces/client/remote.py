@@ -272,6 +272,7 @@ class RemoteBank:
             found += page["memories"]
         return [records.memory_of(each) for each in found]
 
+    facets = _Remote(lambda: Bank.facets, dict)
     update_memory = _Remote(lambda: Bank.update_memory, _memory)
     invalidate = _Remote(lambda: Bank.invalidate, lambda _: None)
     forget = _Remote(lambda: Bank.forget, _number("forgotten"))

@@ -169,6 +169,12 @@ TOOLS: Mapping[str, Tool] = {
             "tokens.",
         ),
         _tool(
+            "facets",
+            "Count memories",
+            "Call it to learn which tags, speakers or months a bank has. Do not call it to find something: "
+            "recall does.",
+        ),
+        _tool(
             "update_memory",
             "Change a memory",
             "Call it to correct a mistake in what a memory says, or its kind, tags, project, source or "

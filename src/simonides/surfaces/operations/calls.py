@@ -132,6 +132,10 @@ def list_memories(
     }
 
 
+def facets(bank: Bank, **among: Any) -> Answer:
+    return dict(bank.facets(**_given(among)))
+
+
 def update_memory(bank: Bank, *, max_tokens: int | None, **changes: Any) -> Answer:
     return _one(bank, bank.update_memory(**_given(changes)), max_tokens)
 

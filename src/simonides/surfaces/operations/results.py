@@ -244,6 +244,15 @@ PAGE = _answer(
     omitted=_OMITTED,
     next={"type": ["string", "null"], "description": "The cursor of the next page; null = this is the last."},
 )
+FACETS = _answer(
+    "Facets",
+    total=_COUNT,
+    facets={
+        "type": "object",
+        "additionalProperties": _listed(_answer("Facet", value=_TEXT, count=_COUNT)),
+        "description": "kind, layer, project, tag, month, speaker, session and state, each most first.",
+    },
+)
 HISTORY = _answer("History", id=_TEXT, versions=_listed(RECORD), omitted=_OMITTED)
 SOURCE = _answer(
     "Source",
