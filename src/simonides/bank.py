@@ -546,8 +546,12 @@ class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
         """The same as ``pin`` with ``pinned=False``."""
         Editing(self._context).pin(memory, pinned=False, always=False)
 
-    def forget(self, ids: str | Iterable[str]) -> int:
+    def forget(self, ids: str | Iterable[str], *, dry_run: bool = False) -> int:
         """Erase memories with every version and all that was derived from them.
+
+        Args:
+            ids: ids of the memories.
+            dry_run: report what would be done, and write nothing.
 
         Returns:
             how many there were; ids of nothing that the principal may read are skipped. A memory that is to
@@ -556,4 +560,4 @@ class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
         Raises:
             InputError: *ids* is no id and no iterable of ids.
         """
-        return Forgetting(self._context).forget(ids)
+        return Forgetting(self._context).forget(ids, dry_run=dry_run)

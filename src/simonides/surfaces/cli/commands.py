@@ -70,6 +70,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "memories:forget",
         "Delete memories with their history; exit code 1 when one was not there, or a purge is incomplete.",
     ),
+    "archive": (
+        "memories:ARCHIVE",
+        "Archive memories: they are found on request only; exit code 1 when one is not there.",
+    ),
     "quarantine": (
         "memories:QUARANTINE",
         "Quarantine memories: only a recall of the kind quarantine finds them.",

@@ -155,6 +155,7 @@ USED = Command(
 )
 PIN = Command("pin", _show_pin)
 UNPIN = Command("unpin", _show_pin)
+ARCHIVE = Command("archive", lambda answer: print_text(f"{answer['archived']} archived"))
 QUARANTINE = Command("quarantine", lambda answer: print_text(f"{answer['quarantined']} quarantined"))
 RELEASE = Command("release", lambda answer: print_text(f"{answer['released']} released"))
 

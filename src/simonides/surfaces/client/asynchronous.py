@@ -121,6 +121,7 @@ class AsyncBank:
     maintain = _awaited(Bank.maintain)
     moves = _awaited(Bank.moves)
     undo_move = _awaited(Bank.undo_move)
+    archive = _awaited(Bank.archive)
     quarantine = _awaited(Bank.quarantine)
     release = _awaited(Bank.release)
     audit_entries = _awaited(Bank.audit_entries)

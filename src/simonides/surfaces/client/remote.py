@@ -354,6 +354,7 @@ class RemoteBank:
     maintain = _Remote(lambda: Bank.maintain, records.maintenance_of)
     moves = _Remote(lambda: Bank.moves, _each("moves", records.move_of))
     undo_move = _Remote(lambda: Bank.undo_move, lambda _: None)
+    archive = _Remote(lambda: Bank.archive, _number("archived"))
     quarantine = _Remote(lambda: Bank.quarantine, _number("quarantined"))
     release = _Remote(lambda: Bank.release, _number("released"))
 

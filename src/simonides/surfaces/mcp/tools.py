@@ -193,6 +193,12 @@ TOOLS: Mapping[str, Tool] = {
             "what is out of date: invalidate it.",
         ),
         _tool(
+            "archive",
+            "Archive memories",
+            "Call it when the user wants memories out of the way, but kept. Do not call it for what is no "
+            "longer true (invalidate it), or is to be erased (forget it).",
+        ),
+        _tool(
             "list_banks",
             "List banks",
             "Call it when you do not know which bank to use. Do not call it before every recall.",

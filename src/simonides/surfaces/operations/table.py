@@ -238,7 +238,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "forget",
             "Delete memories with every version and everything derived from them.",
-            (o.IDS,),
+            (o.IDS, o.DRY_RUN),
             results.FORGOTTEN,
             Verb.FORGET,
             destructive=True,
@@ -402,7 +402,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "moves",
-            "List what maintenance and newer memories did to memories, and why.",
+            "List what maintenance, newer memories and people did to memories, and why.",
             (o.MOVED_MEMORY,),
             results.MOVES,
             _READ,
@@ -416,6 +416,15 @@ OPERATIONS: Mapping[str, Operation] = {
             Verb.ADMIN,
             changes=True,
             idempotent=False,
+            owner_only=True,
+        ),
+        Operation(
+            "archive",
+            "Archive memories: they are found on request only; undo_move and used bring them back.",
+            (o.IDS,),
+            results.ARCHIVED,
+            Verb.ADMIN,
+            changes=True,
             owner_only=True,
         ),
         Operation(
