@@ -111,7 +111,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "moves": (
         "maintenance:MOVES",
-        "Show what was done to memories, by whom and why; exit code 1 when there is no such one.",
+        "Show what was done to memories, and why; exit code 1 when there is no such one.",
     ),
     "undo-move": (
         "maintenance:UNDO_MOVE",
