@@ -94,6 +94,20 @@ class BankAdministration:
         """
         return Forgetting(self._context).purge()
 
+    def archive(self, ids: str | Iterable[str]) -> int:
+        """Archive memories by hand, as maintenance does with old ones; only for the owner.
+
+        Each is a move (``moves``) that ``undo_move`` undoes; ``used`` brings them back, too.
+
+        Returns:
+            how many were archived now.
+
+        Raises:
+            NotFoundError: there is no such memory; nothing was changed.
+            InputError: a memory is pinned; nothing was changed.
+        """
+        return Editing(self._context).archive(ids)
+
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """Hide memories from every recall except one of the kind ``quarantine``; only for the owner.
 
@@ -169,9 +183,9 @@ class BankAdministration:
         return Maintaining(self._context).maintain(**arguments(locals()))
 
     def moves(self, memory: str | None = None) -> list[Move]:
-        """What maintenance and newer memories did to one memory, or to all, with reasons; only for the owner.
+        """What maintenance, newer memories and people did to one memory, or to all; only for the owner.
 
-        Oldest first. ``close`` = a newer memory ended it, by the rule in ``reason``.
+        Oldest first. ``close`` = a newer memory ended it, by the rule in ``reason``, or ``invalidate`` did.
         """
         return Maintaining(self._context).moves(memory)
 
@@ -210,10 +224,10 @@ class BankAdministration:
         return Reviewing(self._context).review(most=most, cursor=cursor, include_decided=include_decided)
 
     def undo_move(self, number: int) -> None:
-        """Undo a promotion, an archiving, or that a newer memory ended one; only for the owner.
+        """Undo a promotion, an archiving, or the end of a memory; only for the owner.
 
         Maintenance does not repeat the move. An ended memory holds again as if the newer one had not come;
-        both then hold side by side.
+        both then hold side by side. Of several ends by hand the last is undone first.
 
         Raises:
             NotFoundError: there is no such move, it was undone, or the memory has moved on since.
@@ -337,8 +351,8 @@ class BankAdministration:
         Each recall (also of ``reflect``, ``brief`` and jobs), ``why_not``, ``get_memory``, ``get_entity``,
         ``history``, ``source``, ``list_memories``, ``diff``, ``activity``, ``review``, ``export`` and
         ``backup`` then appends a record to a log of its own before it returns: when, a keyed hash of who, the
-        ids of the memories, and salted, keyed hashes of the query and of ``Recall.id``; no text. If the record
-        cannot be written, nothing is returned.
+        ids of the memories, and salted, keyed hashes of the query and of ``Recall.id``; no text. If the
+        record cannot be written, nothing is returned.
 
         Returns:
             whether this changed anything.

@@ -221,6 +221,21 @@ WINDOW = Option(
 )
 FILTERS = (KINDS, PROJECT, TAGS, TAGS_MATCH, AS_OF, KNOWN_AT, WINDOW, TYPES)
 
+# What is listed and counted, beside these.
+BROWSED = (
+    Option("layer", choice(Layer), f"Only this layer: {', '.join(Layer)}."),
+    Option("speaker", text(longest=MAX_RELATION_BYTES), "Only what this speaker said.", metavar="NAME"),
+    Option("session", text(longest=MAX_RELATION_BYTES), "Only this conversation.", metavar="NAME"),
+    ENTITY.but(sentence="Only what mentions this entity: its number, as entities gives it.", default=None),
+    Option("period", TIME, "Only what happened, or else was stored, in this year, month or day."),
+    Option(
+        "state",
+        choice(("pinned", "standing", "archived")),
+        "Only memories in this state: pinned, standing, archived.",
+    ),
+)
+ORDER = Option("order", choice(("id", "newest")), "By id, or newest: what was stored last first.", "id")
+
 # How to recall.
 QUERY = Option("query", text(longest=MAX_QUERY_BYTES), "The question, or keywords.", REQUIRED)
 LIMIT = Option("limit", whole(1, 10_000), "Maximum number of hits.", otherwise="the profile's", unit="hits")

@@ -146,6 +146,8 @@ def read(bank: Bank) -> dict[str, Any]:
     memories = [memory.to_dict() for memory in bank.list_memories(limit=500)]
     return {
         "memories": memories,
+        "newest": [memory.id for memory in bank.list_memories(order="newest", limit=500)],
+        "facets": bank.facets(include_archived=True),
         "histories": [[v.to_dict() for v in bank.history(memory["id"])] for memory in memories],
         "entities": [replace(entity, number=0).to_dict() for entity in bank.entities(None)],
         "details": [

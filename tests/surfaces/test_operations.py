@@ -44,6 +44,7 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "diff": ("diff", {"max_tokens"}, set()),
     # cursor: the last id, which the method calls after. max_bytes: the same on every page of a server.
     "list_memories": ("list_memories", {"max_tokens", "cursor"}, {"after", "max_bytes"}),
+    "facets": ("facets", set(), set()),
     "update_memory": ("update_memory", {"max_tokens"}, set()),
     "invalidate": ("invalidate", {"max_tokens"}, set()),
     "forget": ("forget", set(), set()),
@@ -72,6 +73,7 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "review": ("review", {"max_tokens"}, set()),
     "moves": ("moves", set(), set()),
     "undo_move": ("undo_move", set(), set()),
+    "archive": ("archive", set(), set()),
     "quarantine": ("quarantine", set(), set()),
     "release": ("release", set(), set()),
     "audit_entries": ("audit_entries", set(), set()),
@@ -308,6 +310,8 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("update_memory", memory=ids[1], tags=["home"])
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
+    newest = do("list_memories", order="newest", include_archived=True)["memories"]
+    assert do("facets")["total"] == len(newest) > 0
     assert ids[0] in do("brief", task="Where does Odalys live?", profile="lexical")["text"]
     assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True, "standing": False}
     assert do("pin", memory=ids[0], always=True)["standing"]
@@ -327,6 +331,7 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     clock.advance(days=2)
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
     do("undo_move", number=do("moves")["moves"][0]["number"])
+    assert do("archive", ids=ids[:1]) == {"archived": 1}
     do("quarantine", ids=ids[:1])
     assert [each["what"] for each in do("review")["items"]] == ["quarantined"]
     assert do("review", max_tokens=0) == {"items": [], "omitted": 1, "next": None}
@@ -343,6 +348,9 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("create_bank", name="second")
     bank = store.bank("second")
     do("import_bank")
+    would = do("forget", ids=ids, dry_run=True)
+    assert (would["asked"], would["forgotten"], would["dry_run"]) == (3, 3, True)
+    assert would["rows"]["versions"] > 3 <= would["rows"]["episodes"]
     assert do("forget", ids=ids) == {"asked": 3, "forgotten": 3}
     assert do("verify")["ok"]
     assert done == set(OPERATIONS)

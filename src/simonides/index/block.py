@@ -273,7 +273,8 @@ class IndexPart:
     """Rows without learned sparse terms, in order; their ordinals and times are settled later.
 
     Attributes:
-        columns: those of ``COLUMNS`` that follow from the items: words, asks, utterance and speaker.
+        columns: those of ``COLUMNS`` that follow from the items: words, asks, utterance, speaker
+            and session.
         codes: int8, shape (rows, dimension); scales: float32 above 0, shape (rows,).
         postings: per lexical field, rows counted from the part's first.
         tokens: codes of the tokens.

@@ -4,7 +4,8 @@
 row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
 empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks``, ``utterance`` and
 ``speaker`` say what a memory looks like without its text: how many words, whether it ends with a question,
-what it does (``records.utterance``), and the key of who says it (``text.speech``). ``state`` holds the marks
+what it does (``records.utterance``), and the key of who says it (``text.speech``). ``session`` is the key of
+its conversation. ``state`` holds the marks
 of ``records.state``. ``root`` is the ordinal of a memory's first version, ``node`` that of its first version
 with the words of this one: what links join.
 
@@ -56,6 +57,7 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "asks": np.dtype("u1"),
     "utterance": np.dtype("u1"),
     "speaker": np.dtype("u8"),
+    "session": np.dtype("u8"),
     "state": np.dtype("u1"),
 }
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from simonides.index.files import FileLayer
 
-FORMAT = 6
+FORMAT = 7
 """Of the files; a generation of another format is rebuilt."""
 
 _GRAPH = "graph.arr"

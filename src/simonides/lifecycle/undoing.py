@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 def undo(transaction: WriteTransaction, move: Move) -> bool:
     """Take back a promotion, an archiving or an end as a new version; false when it cannot be, any more."""
     if move.action == CLOSE:
-        undone = move.stands and reopen(transaction, move.memory, move.became, move.was)
+        undone = (
+            move.stands
+            and not _ended_again(transaction, move)
+            and reopen(transaction, move.memory, move.became, move.was)
+        )
         if undone:
             transaction.maintenance.undo_move(move.number)
         return undone
@@ -35,6 +39,12 @@ def undo(transaction: WriteTransaction, move: Move) -> bool:
         return False
     transaction.maintenance.undo_move(move.number)
     return True
+
+
+def _ended_again(transaction: WriteTransaction, move: Move) -> bool:
+    """Whether a memory that was ended by hand got another end after that, which stands."""
+    ends = transaction.reading.moves(move.memory, actions=(CLOSE,))
+    return not move.became and any(each.stands and each.number > move.number for each in ends)
 
 
 def note_stale(transaction: WriteTransaction, checked: Iterable[str], found: Sequence[DeadReference]) -> None:

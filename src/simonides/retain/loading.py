@@ -36,7 +36,7 @@ from simonides.retain.placing import trust_of
 from simonides.retain.redacted_errors import redact_errors
 from simonides.retain.screening import Redactor
 from simonides.text.dates import field_terms
-from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
+from simonides.text.speech import asks, count_words, label_of, session_key, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,6 +101,7 @@ class Preparing:
                 for draft in drafts
             ],
             "speaker": [speaker_key(draft.speaker or label_of(draft.text)) for draft in drafts],
+            "session": [session_key(draft.session) for draft in drafts],
         }
         return PreparedPart(
             drafts=[_values_of(draft) for draft in drafts],

@@ -27,14 +27,17 @@ if TYPE_CHECKING:
 
     from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
-    from simonides.records.versions import Held, ResolvedFields, RowRef
+    from simonides.records.versions import Held, ResolvedFields, RowRef, StoredVersion
     from simonides.storage.writer import WriteTransaction
 
 LONGEST_STATEMENT = 200
 """A text of more characters says more than one thing, so it neither closes nor is closed by a rule."""
 
 CLOSE = "close"
-"""The move that ends a memory for a newer one."""
+"""The move that ends a memory, for a newer one or by hand."""
+
+BY_HAND = "by hand"
+"""The reason of a move that somebody asked for; such a ``CLOSE`` names no memory."""
 
 _NEW = "\0new"
 """Stands for the id of the new memory, which it has only when it is written."""
@@ -145,7 +148,7 @@ def write_division(
         transaction.maintenance.add_move(
             stored.root,
             CLOSE,
-            _micros(place.valid_to.start),
+            end_text(place.valid_to.start),
             division.closed_by.held.id,
             division.closed_by.rule,
         )
@@ -172,7 +175,7 @@ def _rewrite(
     transaction: WriteTransaction, place: ResolvedFields, stored: RowRef, rival: Rival, spans: Sequence[Span]
 ) -> None:
     known = rival.held
-    was = _micros(known.valid_to)
+    was = end_text(known.valid_to)
     transaction.maintenance.add_move(known.root, CLOSE, was, stored.id, rival.rule)
     if not spans:
         transaction.versions.expire(known.ordinal, place.ingested_at)
@@ -192,18 +195,21 @@ def _rewrite(
     )
 
 
-def _micros(end: int) -> str:
+def end_text(end: int) -> str:
+    """When a memory would have ended, as a move tells it."""
     return "" if end == FOREVER else str(end)
 
 
 def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> bool:
     """Undo that *by* ended *memory* (what held again after *by* is one with it again).
 
-    False if that is so no more.
+    False if that is so no more. Without *by* it was ended by hand.
     """
     held = transaction.versions.current(memory)
     if held is None:
         return False
+    if not by:
+        return not held.superseded_by and _reopen_by_hand(transaction, held, int(was) if was else FOREVER)
     going_on = transaction.relations.continued_after(memory, by)
     if held.superseded_by != by and going_on is None:
         return False
@@ -213,4 +219,20 @@ def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> boo
         end, after = version.valid_to, version.superseded_by
         transaction.versions.expire(going_on, transaction.next_instant())
     transaction.versions.revise(held.ordinal, valid_to=end, superseded_by=after)
+    return True
+
+
+def _reopen_by_hand(transaction: WriteTransaction, held: StoredVersion, end: int) -> bool:
+    """Give a memory the end back that it had before."""
+    versions = transaction.versions
+    earlier = map(versions.read, reversed(versions.ordinals_of(held.ordinal)))
+    before = next((version for version in earlier if version.valid_to == end), None)
+    if before is None:
+        return False
+    versions.revise(
+        held.ordinal,
+        valid_to=end,
+        valid_to_precision=before.valid_to_precision,
+        superseded_by=before.superseded_by,
+    )
     return True

@@ -103,7 +103,8 @@ class Reviewing:
 
     def _found(self, reading: Reader) -> Iterator[_Found]:
         view = Viewing(self.context).view(reading)
-        closed = reading.moves(actions=(CLOSE,))
+        # An end by hand names no newer memory, and somebody has decided it already.
+        closed = [move for move in reading.moves(actions=(CLOSE,)) if move.became]
         yield from self._superseded(closed)
         # Where an end was undone, both hold by decision.
         undone = {frozenset((move.memory, move.became)) for move in closed if not move.stands}

@@ -432,7 +432,7 @@ class Maintenance(Protocol):
         """One move by number."""
 
     def ends_of(self, root: int, memory: str) -> list[Move]:
-        """Moves that stand and by which a memory was ended or ended another, the last one first."""
+        """Moves that stand and by which a memory ended another or was ended by one, the last one first."""
 
     def undo_move(self, number: int) -> None:
         """Record that a move stands no more."""

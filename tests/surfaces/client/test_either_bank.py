@@ -125,6 +125,22 @@ def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> 
         either.get_memory(memory)
 
 
+def test_a_bank_is_looked_through_and_archived_by_hand(either: Any, store: Store) -> None:
+    ids = either.retain([FACT, {"text": "Figs need water.", "tags": ["garden"], "speaker": "Ivo"}])
+    assert [each.id for each in either.list_memories(order="newest", limit=1)] == ids[1:]
+    assert [each.id for each in either.list_memories(order="newest", after=ids[1])] == ids[:1]
+    assert [each.id for each in either.list_memories(speaker="ivo")] == ids[1:]
+    found = either.facets(include_archived=True)
+    assert found["facets"]["tag"] == [{"value": "garden", "count": 1}]
+    assert found == store.bank("diary").facets(include_archived=True)
+    assert either.archive(ids[1]) == 1
+    assert either.facets()["total"] == either.facets(state="archived")["total"] == 1
+    either.undo_move(either.moves(ids[1])[0].number)
+    assert either.facets()["total"] == 2
+    assert either.forget(ids, dry_run=True) == 2
+    assert len(either.list_memories()) == 2
+
+
 @pytest.mark.fault("N49")
 def test_the_text_of_a_memory_is_edited(either: Any, clock: Any) -> None:
     [memory] = either.retain("The dentist is on 3 June 2026, Ines said.")

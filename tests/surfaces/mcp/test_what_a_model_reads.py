@@ -144,6 +144,20 @@ def test_an_entity_is_data_within_its_budget(session: Session, store: Store) -> 
     assert part["memories"] == whole["memories"][: len(part["memories"])]
 
 
+@pytest.mark.fault("N91")
+def test_the_names_that_are_counted_show_no_mark_either(session: Session, store: Store) -> None:
+    hostile = f"quartz {''.join(UNSEEN[-20:])} {' '.join(MARKS)}"
+    store.bank("mine").retain("A review.", tags=[hostile[:200]], session=hostile[:200], speaker=hostile[:200])
+
+    async def talk(client: Any) -> Any:
+        return await client.call_tool("facets", {})
+
+    answer = session(talk, tools="all")
+    texts = [answer.content[0].text, *_texts(answer.structured_content)]
+    assert sum("quartz" in text for text in texts) == 4
+    assert [each for each in (*UNSEEN, *MARKS) if any(each in text for text in texts)] == []
+
+
 @pytest.fixture
 def reviews(bank_with: BankWith) -> Bank:
     """200 memories, more than any answer has room for. Before ``session``, which opens the bank."""

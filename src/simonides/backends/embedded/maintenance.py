@@ -49,7 +49,8 @@ class Maintenance:
 
     def ends_of(self, root: int, memory: str) -> list[Move]:
         rows = self._session.all(
-            f"{MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
+            f"{MOVE} WHERE v.action='close' AND v.undone_at=?1 AND v.became<>''"
+            " AND (v.ordinal=?2 OR v.became=?3)"
             " ORDER BY v.number DESC",
             FOREVER,
             root,

@@ -37,7 +37,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "get-memory": ("memories:GET_MEMORY", "Show one memory; exit code 1 when it is not there."),
     "list-memories": (
         "memories:LIST_MEMORIES",
-        "List what a bank holds, in the order of ids; exit code 1 when there is nothing.",
+        "List what a bank holds, by id or the newest first; exit code 1 when there is nothing.",
+    ),
+    "facets": (
+        "memories:FACETS",
+        "Count what a bank holds by kind, tag, month and more; exit code 1 when there is nothing.",
     ),
     "history": (
         "memories:HISTORY",
@@ -65,6 +69,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "forget": (
         "memories:forget",
         "Delete memories with their history; exit code 1 when one was not there, or a purge is incomplete.",
+    ),
+    "archive": (
+        "memories:ARCHIVE",
+        "Archive memories: they are found on request only; exit code 1 when one is not there.",
     ),
     "quarantine": (
         "memories:QUARANTINE",
@@ -119,7 +127,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "moves": (
         "maintenance:MOVES",
-        "Show what maintenance and newer memories did to memories; exit code 1 when there is no such one.",
+        "Show what was done to memories, and why; exit code 1 when there is no such one.",
     ),
     "undo-move": (
         "maintenance:UNDO_MOVE",

@@ -272,6 +272,7 @@ class RemoteBank:
             found += page["memories"]
         return [records.memory_of(each) for each in found]
 
+    facets = _Remote(lambda: Bank.facets, dict)
     update_memory = _Remote(lambda: Bank.update_memory, _memory)
     invalidate = _Remote(lambda: Bank.invalidate, lambda _: None)
     forget = _Remote(lambda: Bank.forget, _number("forgotten"))
@@ -357,6 +358,7 @@ class RemoteBank:
     review = _Remote(lambda: Bank.review, records.review_of)
     moves = _Remote(lambda: Bank.moves, _each("moves", records.move_of))
     undo_move = _Remote(lambda: Bank.undo_move, lambda _: None)
+    archive = _Remote(lambda: Bank.archive, _number("archived"))
     quarantine = _Remote(lambda: Bank.quarantine, _number("quarantined"))
     release = _Remote(lambda: Bank.release, _number("released"))
 

@@ -82,6 +82,8 @@ _ON_PAGE = (
     "archived",
 )  # fmt: skip
 """Of a record in a list; get_memory gives the whole."""
+_MOST_VALUES = 20
+"""Of a facet; whoever shows more than a model needs asks another interface."""
 BRIEF: Schema = {
     **results.BRIEF,
     "properties": {
@@ -422,6 +424,12 @@ def _explained(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: _clean(value) for name, value in answer.items() if name != "trace"}
 
 
+def _counted_values(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the first values of each facet alone, and without facets of none."""
+    facets = {name: _clean(values[:_MOST_VALUES]) for name, values in answer["facets"].items() if values}
+    return {**answer, "facets": facets}
+
+
 def _without(schema: Schema, name: str) -> Schema:
     properties = {key: value for key, value in schema["properties"].items() if key != name}
     return {
@@ -504,5 +512,6 @@ _SHOWN: Mapping[str, Shown] = {
         BRIEF, _briefed, lambda content: content["text"] or "Nothing is known.", _in_brief, _first_in_brief
     ),
     "reflect": Shown(results.REFLECTION, _reflected, _reflection_text, _in_context, _first_reflected),
+    "facets": Shown(results.FACETS, _counted_values, json_of),
     "explain": Shown(_without(results.EXPLANATIONS, "trace"), _explained, json_of),
 }

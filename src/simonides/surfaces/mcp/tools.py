@@ -169,6 +169,12 @@ TOOLS: Mapping[str, Tool] = {
             "tokens.",
         ),
         _tool(
+            "facets",
+            "Count memories",
+            "Call it to learn which tags, speakers or months a bank has. Do not call it to find something: "
+            "recall does.",
+        ),
+        _tool(
             "entities",
             "List people, places and things",
             "Call it, with named, for the number of someone or something. Do not call it to answer a "
@@ -221,6 +227,12 @@ TOOLS: Mapping[str, Tool] = {
             "Erase memories",
             "Call it only when the user asks to erase something; it cannot be undone. Do not call it for "
             "what is out of date: invalidate it.",
+        ),
+        _tool(
+            "archive",
+            "Archive memories",
+            "Call it when the user wants memories out of the way, but kept. Do not call it for what is no "
+            "longer true (invalidate it), or is to be erased (forget it).",
         ),
         _tool(
             "list_banks",

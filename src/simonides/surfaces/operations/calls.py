@@ -135,6 +135,10 @@ def list_memories(
     }
 
 
+def facets(bank: Bank, **among: Any) -> Answer:
+    return dict(bank.facets(**_given(among)))
+
+
 def update_memory(bank: Bank, *, max_tokens: int | None, **changes: Any) -> Answer:
     return _one(bank, bank.update_memory(**_given(changes)), max_tokens)
 
@@ -144,9 +148,17 @@ def invalidate(bank: Bank, *, memory: str, at: str | None, max_tokens: int | Non
     return _one(bank, bank.get_memory(memory), max_tokens)
 
 
-def forget(bank: Bank, *, ids: Sequence[str]) -> Answer:
+def forget(bank: Bank, *, ids: Sequence[str], dry_run: bool) -> Answer:
     asked = list(dict.fromkeys(ids))
-    return {"asked": len(asked), "forgotten": bank.forget(asked)}
+    if not dry_run:
+        return {"asked": len(asked), "forgotten": bank.forget(asked)}
+    would: Answer = {"asked": len(asked), "dry_run": True}
+    if bank.principal is not None:
+        # What else rests on them, others may have written.
+        return {**would, "forgotten": bank.forget(asked, dry_run=True)}
+    receipt = bank.forget_where(asked, dry_run=True)
+    rows = {"versions" if name == "memories" else name: count for name, count in receipt.rows.items()}
+    return {**would, "forgotten": receipt.memories, "rows": rows}
 
 
 def list_records(bank: Bank, *, limit: int, cursor: str | None, **options: Any) -> Answer:
@@ -316,6 +328,10 @@ def moves(bank: Bank, *, memory: str | None) -> Answer:
 def undo_move(bank: Bank, *, number: int) -> Answer:
     bank.undo_move(number)
     return {"undone": number}
+
+
+def archive(bank: Bank, *, ids: Sequence[str]) -> Answer:
+    return {"archived": bank.archive(ids)}
 
 
 def quarantine(bank: Bank, *, ids: Sequence[str]) -> Answer:

@@ -245,6 +245,15 @@ PAGE = _answer(
     omitted=_OMITTED,
     next={"type": ["string", "null"], "description": "The cursor of the next page; null = this is the last."},
 )
+FACETS = _answer(
+    "Facets",
+    total=_COUNT,
+    facets={
+        "type": "object",
+        "additionalProperties": _listed(_answer("Facet", value=_TEXT, count=_COUNT)),
+        "description": "kind, layer, project, tag, month, speaker, session and state, each most first.",
+    },
+)
 HISTORY = _answer("History", id=_TEXT, versions=_listed(RECORD), omitted=_OMITTED)
 SOURCE = _answer(
     "Source",
@@ -271,7 +280,21 @@ DIFF = _answer(
     changed=_listed(_answer("Change", before=RECORD, after=RECORD)),
     omitted=_OMITTED,
 )
-FORGOTTEN = _answer("Forgotten", asked=_COUNT, forgotten=_COUNT)
+FORGOTTEN = _some(
+    _answer(
+        "Forgotten",
+        asked=_COUNT,
+        forgotten=_COUNT,
+        dry_run={**_SWITCH, "description": "True where nothing was deleted."},
+        rows={
+            "type": "object",
+            "additionalProperties": _COUNT,
+            "description": "What would go, told to the owner: versions, episodes (raw sources), links, …",
+        },
+    ),
+    "dry_run",
+    "rows",
+)
 _KEYED = _answer(
     "KeyedRecord",
     id=_TEXT,
@@ -394,6 +417,7 @@ TTL_DEFAULTS = _answer(
     bank=optional(_TIME_TO_LIVE),
     kinds={"type": "object", "additionalProperties": _TIME_TO_LIVE},
 )
+ARCHIVED = _answer("Archived", archived=_COUNT)
 QUARANTINED = _answer("Quarantined", quarantined=_COUNT)
 RELEASED = _answer("Released", released=_COUNT)
 AUDIT_ENTRIES = _answer(

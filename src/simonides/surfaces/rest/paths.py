@@ -29,6 +29,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "retain_conversation": ("POST", "/conversations"),
     "get_job": ("GET", "/jobs/{job}"),
     "list_memories": ("GET", "/memories"),
+    "facets": ("GET", "/facets"),
     "get_memory": ("GET", "/memories/{memory}"),
     "update_memory": ("PATCH", "/memories/{memory}"),
     "history": ("GET", "/memories/{memory}/history"),
