@@ -53,7 +53,10 @@ def ui(
         **zone_choice(zone),
         warm=True,
     ) as opened:
-        shown = opened.bank(bank)
+        banks = opened.list_banks()
+        # A bank is made where there is none, for the first memory; a misspelt name makes none.
+        name = bank if bank in banks or not banks else banks[0]
+        shown = opened.bank(name)
         if export is not None:
             count = write_page(shown, export)
             say(f"{count:,} memories written to {export}; open it in a browser")
@@ -64,7 +67,7 @@ def ui(
         code = app.state.sessions.link(Grant("ui", None, (EVERY_BANK,), verbs))
         with listen_at(_HOST, port) as listening:
             # The part after # is the page's own and is sent to no server.
-            link = f"{address_of(_HOST, listening)}{ENTER}?code={code}#/{quote(bank, safe='')}/ask"
+            link = f"{address_of(_HOST, listening)}{ENTER}?code={code}#/{quote(name, safe='')}/ask"
             print_text(f"{link}\nopens the page of {opened.folder} once; Ctrl+C ends it")
             sys.stdout.flush()
             if browser:

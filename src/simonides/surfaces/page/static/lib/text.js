@@ -61,10 +61,11 @@ function plainParts(text) {
 }
 
 /**
- * The text of a memory. *short* cuts it to one line of a list; otherwise a long one ends with a button.
- * @param {{value: string, short?: boolean}} props
+ * The text of a memory. *short* cuts it for a list; otherwise a long one ends with a button. *inert* = inside a
+ * button or a link, where nothing else may be pressed.
+ * @param {{value: string, short?: boolean, inert?: boolean}} props
  */
-export function Text({ value, short = false }) {
+export function Text({ value, short = false, inert = false }) {
   const [all, showAll] = useState(false);
   const most = short ? 240 : all ? Infinity : SHOWN;
   const cut = value.length > most ? value.slice(0, most) : value;
@@ -72,6 +73,7 @@ export function Text({ value, short = false }) {
     ${partsOf(cut).map((part) =>
       part.what === "plain" ? part.text
       : part.what === "hidden" ? html`<span class="hidden-character" title="a character that cannot be seen">${part.text}</span>`
+      : inert ? html`<span class="secret" title="a secret; open the memory to show it">••••••</span>`
       : html`<${Secret} value=${part.text} />`)}${cut.length < value.length && "…"}
     ${!short && cut.length < value.length && html` <button class="quiet" onClick=${() => showAll(true)}>
       show all ${value.length.toLocaleString()} characters</button>`}
