@@ -92,7 +92,7 @@ def add_page(app: FastAPI, sessions: Sessions, grant_key: str, banks: Callable[[
             "verbs": sorted(grant.verbs),
             "banks": await asyncio.to_thread(banks, grant),
             "csrf": found[1].csrf if found else "",
-            "operations": _operations(),
+            "operations": operations_of(),
         }
         return JSONResponse(told, headers={**HEADERS, "Cache-Control": "no-store"})
 
@@ -139,7 +139,8 @@ def _page(name: str) -> Response:
 
 
 @cache
-def _operations() -> dict[str, Any]:
+def operations_of() -> dict[str, Any]:
+    """What the page needs of each operation: where it is found, what it needs, and its options."""
     found = {}
     for name, operation in OPERATIONS.items():
         place = place_of(name)

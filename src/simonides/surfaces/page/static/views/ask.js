@@ -1,7 +1,7 @@
 // The one screen: ask, see three lines, choose one, see why it came and what it replaced, correct it, and see the
 // answer change.
 
-import { call } from "../lib/api.js";
+import { call, isExport } from "../lib/api.js";
 import { useKeys } from "../lib/keys.js";
 import { address, can, change, offers, route, session, set } from "../lib/state.js";
 import { Text, Time } from "../lib/text.js";
@@ -127,7 +127,10 @@ const BANDS = {
 
 /** @param {{answer: any}} props */
 function Band({ answer }) {
-  const [word, meaning] = BANDS[answer.band] ?? ["", ""];
+  const [word, meaning] =
+    answer.confidence === null && answer.band === "match"
+      ? ["Found", isExport ? "by its words alone: a page on disk has no engine" : "this profile does not judge how sure it is"]
+      : BANDS[answer.band] ?? ["", ""];
   const sure = answer.confidence === null ? "" : `${Math.round(answer.confidence * 100)} % sure`;
   return html`<p class="band"><span class=${`mark ${answer.band}`} title=${meaning}>${word}</span>
     <span class="quiet" title="how probably anything here answers the question">${sure}</span>
