@@ -57,7 +57,9 @@ def main() -> int:
         checksum = "sha512-" + base64.b64encode(hashlib.sha512(packed).digest()).decode()
         known = pinned.get(name, {}).get("package")
         if not given.pin and checksum != known:
-            print(f"{name} {version}: the package is {checksum}, pinned is {known}; look why", file=sys.stderr)
+            print(
+                f"{name} {version}: the package is {checksum}, pinned is {known}; look why", file=sys.stderr
+            )
             return 1
         written[name] = unpack(name, version, packed, files, checksum)
     LIST.write_text(json.dumps(written, indent=1) + "\n", "utf-8")

@@ -15,13 +15,17 @@ import sys
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import simonides
+from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.rest.paths import place_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -46,9 +50,6 @@ class Served:
 
     def call(self, operation: str, bank: str = "default", **values: Any) -> Any:
         """One operation over HTTP, past the page: how a test reads back what the page did."""
-        from simonides.surfaces.operations.table import OPERATIONS
-        from simonides.surfaces.rest.paths import place_of
-
         place = place_of(operation)
         path = place.path.replace("{bank}", bank)
         for name in list(values):
@@ -163,7 +164,13 @@ class Opener:
         self.contexts: list[BrowserContext] = []
 
     def __call__(
-        self, served: Served, place: str = "default/ask", *, token: str = "", dark: bool = False, **options: Any
+        self,
+        served: Served,
+        place: str = "default/ask",
+        *,
+        token: str = "",
+        dark: bool = False,
+        **options: Any,
     ) -> Page:
         context = self._browser.new_context(
             viewport=options.pop("viewport", WIDE),
@@ -215,8 +222,6 @@ FACTS = [
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of a dozen facts, made once; `served` copies it."""
-    import simonides
-
     store = tmp_path_factory.mktemp("filled") / "store"
     with simonides.open(store) as opened:
         for fact in FACTS:

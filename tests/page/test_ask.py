@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from simonides.surfaces.serving.tokens import TokenStore
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -126,7 +128,9 @@ def test_copies_work_as_they_stand(served: Served, open_page: Opener) -> None:
     page.get_by_role("button", name="Copy as curl").click()
     expect(page.get_by_text("curl copied.")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert re.match(r"curl -X POST -H \"Authorization: Bearer \$TOKEN\" .* '\{\"query\":\"rye\"\}' 'http://", copied)
+    assert re.match(
+        r"curl -X POST -H \"Authorization: Bearer \$TOKEN\" .* '\{\"query\":\"rye\"\}' 'http://", copied
+    )
     page.get_by_role("button", name="Copy as Python").click()
     expect(page.get_by_text("Python copied.")).to_be_visible()
     assert '.bank("default").recall(query="rye")' in page.evaluate("navigator.clipboard.readText()")
@@ -200,8 +204,6 @@ def test_a_reader_sees_and_changes_nothing(served: Served, open_page: Opener) ->
 
 
 def test_a_revoked_token_leads_back_to_signing_in(served: Served, open_page: Opener) -> None:
-    from simonides.surfaces.serving.tokens import TokenStore
-
     token = served.make_token()
     page = open_page(served, token=token)
     with TokenStore(served.store) as tokens:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import simonides
+from simonides.surfaces.page.exporting import write_page
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
     from tests.page.conftest import Opener, Served
@@ -57,7 +60,10 @@ def test_no_view_hinders_anybody(served: Served, open_page: Opener, dark: bool) 
         page.evaluate(AXE.read_text("utf-8"))
         told = page.evaluate(f"axe.run({{runOnly: {json.dumps(RULES)}}})")
         if told["violations"]:
-            found[name] = [(each["id"], [node["html"][:160] for node in each["nodes"][:3]]) for each in told["violations"]]
+            found[name] = [
+                (each["id"], [node["html"][:160] for node in each["nodes"][:3]])
+                for each in told["violations"]
+            ]
     page.set_viewport_size(NARROW)
     for name, place in places(served).items():
         page.goto(f"{served.address}/ui#/{place}")
@@ -134,9 +140,6 @@ def test_two_hundred_hostile_memories_stay_text(empty: Served, open_page: Opener
 
 
 def test_the_exported_page_opens_from_disk(served: Served, open_page: Opener, tmp_path: Path) -> None:
-    import simonides
-    from simonides.surfaces.page.exporting import write_page
-
     with simonides.open(served.store) as store:
         write_page(store.bank("default"), tmp_path / "bank.html")
     opened = open_page(served).context.new_page()

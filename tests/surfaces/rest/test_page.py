@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import re
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
+from simonides.errors import InputError
+from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.page.exporting import page_with, write_page
 from simonides.surfaces.page.routes import HEADERS, static_files
 from simonides.surfaces.page.sessions import CSRF_HEADER, Sessions
-from simonides.errors import InputError
-from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.serving.grants import Grant
 from simonides.surfaces.serving.tokens import TokenStore
 
@@ -140,7 +141,12 @@ def test_files_need_no_token_and_carry_the_policy(client_for: ClientFor) -> None
                 assert answer.status_code == 200
                 assert all(answer.headers[name] == value for name, value in HEADERS.items())
             assert "unsafe" not in HEADERS["Content-Security-Policy"]
-            for path in ("/ui/nothing.js", "/ui/../app.py", "/ui/%2e%2e/sessions.py", "/ui/vendor/vendor.json"):
+            for path in (
+                "/ui/nothing.js",
+                "/ui/../app.py",
+                "/ui/%2e%2e/sessions.py",
+                "/ui/vendor/vendor.json",
+            ):
                 assert (await client.get(path)).status_code in {401, 404}
             assert (await client.get("/ui/session")).status_code == 401
 
@@ -151,12 +157,13 @@ def test_the_page_asks_no_other_host_and_runs_no_text_as_code() -> None:
     own = {name: body.decode() for name, body in static_files().items() if not name.startswith("vendor/")}
     for name, text in own.items():
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), name
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text), name
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", text
+        ), name
 
 
 def test_the_page_is_light() -> None:
     """What a browser loads, compressed: at most 200 kB."""
-    import gzip
 
     assert sum(len(gzip.compress(body)) for body in static_files().values()) <= 200_000
 

@@ -102,7 +102,9 @@ class Guard:
         if scheme.lower() == "bearer":
             grant = self._find(token.strip())
         else:
-            grant = self._sessions.grant_of(scope["method"], headers, (scope.get("server") or ("", 0))[1] or 0)
+            grant = self._sessions.grant_of(
+                scope["method"], headers, (scope.get("server") or ("", 0))[1] or 0
+            )
         if grant is None:
             raise RefusedError(
                 401,
