@@ -64,13 +64,11 @@ $(PAGE_TOOLS): scripts/page/package-lock.json
 	@npm ci --silent --no-audit --no-fund --prefix scripts/page && touch $@
 
 test-ui: $(READY) $(PAGE_TOOLS) ## drive the page in Chromium, which is installed where it is missing (apt, as root)
-	@$(BIN)/python -m pip install --quiet --group browser
 	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 	@$(BIN)/simonides models pull > /dev/null
 	PYTHONPATH=. $(BIN)/pytest -m browser tests/page --force-enable-socket -n 2 $(ARGS)
 
 screenshots: $(READY) $(PAGE_TOOLS) ## write the guide's pictures of the page anew
-	@$(BIN)/python -m pip install --quiet --group browser
 	PYTHONPATH=. $(BIN)/python docs/screenshots.py
 
 vendor: $(READY) ## fetch the libraries of the page anew, by version and checksum

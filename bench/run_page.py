@@ -3,7 +3,7 @@
     PYTHONPATH=. python -m bench.run_page --n 1000000 --date 2026-01-31
 
 Opens a bank of that many invented memories (made once, below --keep) in Chromium: time until the first rows
-stand there, the longest task of the browser while a person scrolls (its own trace of long tasks), and what *Ask*
+stand there, the longest task of the browser while a person scrolls (from its own trace), and what *Ask*
 adds to the recall. Then the first user's way on the demo's journal: find, see why, correct, see the changed
 answer. Also the weight of the page. Writes bench/results/page.json.
 """
@@ -67,7 +67,10 @@ def main() -> int:
         with Opened(browser, ["--demo"]) as page:
             result |= first_user(page)
         browser.close()
-    report = describe_run(f"python -m bench.run_page --n {given.n}", given.date) | {"result": result}
+    report = {
+        "run": describe_run(["python", "-m", "bench.run_page", f"--n {given.n}"], given.date),
+        "result": result,
+    }
     given.results.mkdir(parents=True, exist_ok=True)
     (given.results / "page.json").write_text(json.dumps(report, indent=1) + "\n", "utf-8")
     for name, value in result.items():

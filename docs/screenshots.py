@@ -12,13 +12,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 GUIDE = Path(__file__).parent / "guide"
 QUESTION = "demo/ask?q=Who+is+on+the+paramedic+course%3F"
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 780}
-PICTURES = {
+WIDE, NARROW = ViewportSize(width=1280, height=900), ViewportSize(width=360, height=780)
+PICTURES: dict[str, tuple[str, ViewportSize, Literal["light", "dark"], bool]] = {
     "page-ask.png": (QUESTION, WIDE, "light", True),
     "page-narrow.png": (QUESTION, NARROW, "dark", False),
     "page-memories.png": ("demo/memories", WIDE, "light", False),

@@ -83,7 +83,12 @@ def unpack(name: str, version: str, packed: bytes, files: dict[str, str], checks
         place.write_bytes(packed)
         with tarfile.open(place) as archive:
             members = {each.name.partition("/")[2]: each for each in archive.getmembers()}
-            read = lambda path: archive.extractfile(members[path]).read()  # noqa: E731
+
+            def read(path: str) -> bytes:
+                file = archive.extractfile(members[path])
+                assert file is not None
+                return file.read()
+
             told = json.loads(read("package.json"))
             for path, target in files.items():
                 body = _MAP.sub(b"\n", read(path)).decode()

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WIDE = {"width": 1280, "height": 900}
-NARROW = {"width": 360, "height": 780}
 _WATCH = """
     globalThis.violations = [];
     addEventListener("securitypolicyviolation", (event) =>
@@ -203,7 +202,7 @@ def open_page(browser: Browser) -> Iterator[Opener]:
         context.close()
 
 
-FACTS = [
+FACTS: list[dict[str, Any]] = [
     {"text": "Mara Quill lives in Oslo.", "event_time": "2026-01-10", "tags": ["people"]},
     {"text": "Mara Quill now lives in Bergen.", "event_time": "2026-03-02", "tags": ["people"]},
     {"text": "Mara Quill works at Fennwick Labs.", "event_time": "2026-02-01", "tags": ["people", "work"]},

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 AXE = Path(__file__).parents[2] / "scripts/page/node_modules/axe-core/axe.min.js"
-NARROW = {"width": 360, "height": 780}
+NARROW_WIDTH = 360
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -64,12 +64,12 @@ def test_no_view_hinders_anybody(served: Served, open_page: Opener, dark: bool) 
                 (each["id"], [node["html"][:160] for node in each["nodes"][:3]])
                 for each in told["violations"]
             ]
-    page.set_viewport_size(NARROW)
+    page.set_viewport_size({"width": NARROW_WIDTH, "height": 780})
     for name, place in places(served).items():
         page.goto(f"{served.address}/ui#/{place}")
         settle(page)
         width = page.evaluate("document.documentElement.scrollWidth")
-        if width > NARROW["width"]:
+        if width > NARROW_WIDTH:
             found[f"{name}, narrow"] = f"{width} pixels wide"
     assert found == {}
 

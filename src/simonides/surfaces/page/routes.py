@@ -28,7 +28,7 @@ from simonides.surfaces.rest.paths import place_of
 from simonides.surfaces.rest.problems import RefusedError, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from fastapi import FastAPI
 
@@ -84,7 +84,7 @@ def add_page(app: FastAPI, sessions: Sessions, grant_key: str, banks: Callable[[
     @app.get(SESSION, include_in_schema=False)
     async def session(request: Request) -> Response:
         grant: Grant = request.scope["state"][grant_key]
-        found = sessions.get(request.headers, _port(request))
+        found = sessions.get(request.headers, port_of(request.scope))
         told = {
             "version": simonides.__version__,
             "name": grant.name,
@@ -98,11 +98,11 @@ def add_page(app: FastAPI, sessions: Sessions, grant_key: str, banks: Callable[[
 
     @app.post(LEAVE, include_in_schema=False)
     async def leave(request: Request) -> Response:
-        found = sessions.get(request.headers, _port(request))
+        found = sessions.get(request.headers, port_of(request.scope))
         if found:
             sessions.leave(found[0])
         response = JSONResponse({}, headers=HEADERS)
-        response.delete_cookie(f"{COOKIE}{_port(request)}", path="/")
+        response.delete_cookie(f"{COOKIE}{port_of(request.scope)}", path="/")
         return response
 
     @app.get(PAGE, include_in_schema=False)
@@ -158,13 +158,14 @@ def operations_of() -> dict[str, Any]:
 def _signed_in(response: Response, request: Request, cookie: str) -> Response:
     secure = request.url.scheme == "https"
     response.set_cookie(
-        f"{COOKIE}{_port(request)}", cookie, path="/", httponly=True, samesite="strict", secure=secure
+        f"{COOKIE}{port_of(request.scope)}", cookie, path="/", httponly=True, samesite="strict", secure=secure
     )
     return response
 
 
-def _port(request: Request) -> int:
-    server = request.scope.get("server") or ("", 0)
+def port_of(scope: Mapping[str, Any]) -> int:
+    """The port that a request came to; 0 = not known."""
+    server = scope.get("server") or ("", 0)
     return int(server[1] or 0)
 
 
