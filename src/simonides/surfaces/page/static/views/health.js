@@ -202,7 +202,7 @@ function Settle() {
 /** @type {Record<string, string>} */
 const ACTIONS = {
   promote: "Promoted", archive: "Archived", erase: "Erased", return: "Taken back out of the archive", observe: "Summed up", update: "Summary renewed",
-  withdraw: "Summary withdrawn", close: "Ended: replaced", stale: "Out of date", continue: "Continued",
+  withdraw: "Summary withdrawn", close: "Replaced", stale: "Out of date", continue: "Continued",
 };
 
 /** @param {{params: Record<string, string>}} props */
@@ -277,13 +277,18 @@ function Steps({ answer }) {
   </div>`;
 }
 
+/** Whether somebody ended a memory, and no newer one did. @param {any} move */
+function byHand(move) {
+  return move.action === "close" && !move.became;
+}
+
 /** @param {{params: Record<string, string>}} props */
 function Moves({ params }) {
   const found = useAnswer("moves", {});
   const [most, setMost] = useState(ROWS);
   const moves = (found.answer?.moves ?? []).filter((/** @type {any} */ each) => !params.action || each.action === params.action)
     .sort((/** @type {any} */ one, /** @type {any} */ other) => other.number - one.number);
-  const texts = useTexts(moves.slice(0, most).flatMap((/** @type {any} */ move) => (move.action === "close" ? [move.memory, move.became] : [move.memory])));
+  const texts = useTexts(moves.slice(0, most).flatMap((/** @type {any} */ move) => (move.action === "close" && move.became ? [move.memory, move.became] : [move.memory])));
   const bank = route.value.bank;
   return html`<${Section} title="What was done, and why">
     <${Loaded} of=${found}>${(/** @type {any} */ answer) => {
@@ -295,8 +300,8 @@ function Moves({ params }) {
           ${kinds.map((/** @type {any} */ kind) => html`<button key=${kind} aria-pressed=${params.action === kind} onClick=${() => set({ action: kind }, true)}>${ACTIONS[kind] ?? kind}</button>`)}</div>`}
         <div class="scroll" tabindex="0"><table><thead><tr><th>When</th><th>What</th><th>Memory</th><th>Before → after</th><th>Why</th><th><span class="unseen">Undo</span></th></tr></thead>
           <tbody>${moves.slice(0, most).map((/** @type {any} */ move) => html`<tr key=${move.number} class=${move.undone_at ? "undone" : ""}>
-            <td><${Time} value=${move.made_at} /></td><td>${ACTIONS[move.action] ?? move.action}</td><td><${MemoryLink} id=${move.memory} text=${texts[move.memory]} /></td>
-            <td>${move.action === "close" ? html`→ <${MemoryLink} id=${move.became} text=${texts[move.became]} />` : html`<${Text} value=${move.was || "—"} short=${true} /> → <${Text} value=${move.became || "—"} short=${true} />`}</td>
+            <td><${Time} value=${move.made_at} /></td><td>${byHand(move) ? "Ended" : (ACTIONS[move.action] ?? move.action)}</td><td><${MemoryLink} id=${move.memory} text=${texts[move.memory]} /></td>
+            <td>${byHand(move) ? "—" : move.action === "close" ? html`→ <${MemoryLink} id=${move.became} text=${texts[move.became]} />` : html`<${Text} value=${move.was || "—"} short=${true} /> → <${Text} value=${move.became || "—"} short=${true} />`}</td>
             <td><${Text} value=${move.reason} short=${true} /></td>
             <td class="number">${move.undone_at ? html`<span class="quiet">undone <${Time} value=${move.undone_at} /></span>`
               : offers("undo_move") && html`<button onClick=${() => change(() => call("undo_move", bank, { number: move.number }), "Undone.")}>Undo</button>`}</td></tr>`)}</tbody></table></div>

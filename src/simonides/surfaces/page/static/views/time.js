@@ -32,8 +32,8 @@ export function useSpan() {
     const months = [...found].sort((one, other) => (one.month < other.month ? -1 : 1));
     const now = new Date();
     const first = months.length ? startOf(months[0].month) : new Date(now.getTime() - 365 * DAY);
-    const end = months.length ? startOf(months[months.length - 1].month, 1) : now;
-    return { first, last: end > now ? end : now, months, busy: offers("facets") ? counted.busy : read.busy };
+    const newest = months.length ? months[months.length - 1].month : "";
+    return { first, last: newest && startOf(newest) > now ? startOf(newest, 1) : now, months, busy: offers("facets") ? counted.busy : read.busy };
   }, [counted.answer, counted.busy, read]);
 }
 
