@@ -13,15 +13,15 @@ import shutil
 import subprocess
 import sys
 import urllib.request
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import simonides
-from simonides.surfaces.operations.table import OPERATIONS
+from simonides.surfaces.operations.table import OPERATIONS, Verb
 from simonides.surfaces.rest.paths import place_of
+from simonides.surfaces.serving.tokens import TokenStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +40,17 @@ _WATCH = """
 
 @dataclass(slots=True)
 class Served:
-    """`simonides serve` on a store, as a process, with a token of the owner."""
+    """A bank of a server that runs as a process, with a token of the owner."""
 
     address: str
     token: str
     store: Path
-    process: subprocess.Popen[str]
+    bank: str = "default"
 
-    def call(self, operation: str, bank: str = "default", **values: Any) -> Any:
+    def call(self, operation: str, **values: Any) -> Any:
         """One operation over HTTP, past the page: how a test reads back what the page did."""
         place = place_of(operation)
-        path = place.path.replace("{bank}", bank)
+        path = place.path.replace("{bank}", self.bank)
         for name in list(values):
             if f"{{{name}}}" in path:
                 path = path.replace(f"{{{name}}}", str(values.pop(name)))
@@ -65,46 +65,50 @@ class Served:
         with opener.open(request, timeout=30) as answer:
             return json.loads(answer.read())
 
-    def texts(self, bank: str = "default") -> list[str]:
-        """What the bank holds now."""
-        return [each["text"] for each in self.call("list_memories", bank, limit=1_000)["memories"]]
+    def at(self, place: str) -> str:
+        """The address of a view of the bank."""
+        return f"{self.address}/ui#/{self.bank}/{place}"
 
-    def make_token(self, *arguments: str) -> str:
-        """A token from the command line."""
-        made = _run("token", "create", "--bank", "default", *arguments, "--store", str(self.store))
-        found = re.search(r"smn_\S+", made)
-        assert found
-        return found[0]
+    def memories(self) -> list[dict[str, Any]]:
+        """What the bank holds now, page by page."""
+        found, cursor = [], {}
+        while True:
+            page = self.call("list_memories", limit=1_000, **cursor)
+            found += page["memories"]
+            if page["next"] is None:
+                return found
+            cursor = {"cursor": page["next"]}
+
+    def texts(self) -> list[str]:
+        """The texts of what the bank holds now."""
+        return [each["text"] for each in self.memories()]
+
+    def make_token(self, *verbs: str) -> str:
+        """A token for the bank; without verbs, one that allows all."""
+        with TokenStore(self.store) as tokens:
+            return tokens.create(banks=[self.bank], verbs=verbs or tuple(Verb), now=0)
 
 
-def _run(*arguments: str, stdin: str | None = None) -> str:
-    command = [sys.executable, "-c", "from simonides.surfaces.cli.main import main; main()", *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
-
-
-@contextmanager
-def serving(store: Path, *arguments: str, port: int = 0) -> Iterator[Served]:
-    """Serve a store until the end."""
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """`simonides serve` on a store of its own; each test has a bank in it."""
+    store = tmp_path_factory.mktemp("page") / "store"
     command = [sys.executable, "-c", "from simonides.surfaces.cli.main import main; main()"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(
-        [*command, "serve", "--port", str(port), "--store", str(store), *arguments],
+        [*command, "serve", "--port", "0", "--store", str(store)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=environment,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert process.stdout
     try:
         address = re.match(r"http://\S+", process.stdout.readline())
         assert address
         process.stdout.readline()
-        made = _run("token", "create", "--bank", "*", "--store", str(store))
-        token = re.search(r"smn_\S+", made)
-        assert token
-        yield Served(address[0], token[0], store, process)
+        with TokenStore(store) as tokens:
+            token = tokens.create(banks=["*"], verbs=tuple(Verb), now=0)
+        yield Served(address[0], token, store)
     finally:
         process.terminate()
         process.wait(30)
@@ -136,7 +140,7 @@ class Watched:
     def watch(self, page: Page, address: str) -> None:
         """Note errors of scripts and requests to other hosts."""
         page.add_init_script(_WATCH)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", lambda error: self.errors.append(f"{page.url} {error.stack}"))
         page.on("request", lambda asked: self._asked(asked.url, address))
         self.pages.append(page)
 
@@ -165,7 +169,7 @@ class Opener:
     def __call__(
         self,
         served: Served,
-        place: str = "default/ask",
+        place: str = "ask",
         *,
         token: str = "",
         dark: bool = False,
@@ -187,7 +191,7 @@ class Opener:
         page.get_by_label("Token").fill(token or served.token)
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("navigation", name="Views").wait_for()
-        page.goto(f"{served.address}/ui#/{place}")
+        page.goto(served.at(place))
         return page
 
 
@@ -218,26 +222,20 @@ FACTS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of a dozen facts, made once; `served` copies it."""
-    store = tmp_path_factory.mktemp("filled") / "store"
-    with simonides.open(store) as opened:
-        for fact in FACTS:
-            opened.bank("default").retain([fact])
-    return store
+_NUMBERS = count(1)
 
 
 @pytest.fixture
-def served(filled: Path, tmp_path: Path) -> Iterator[Served]:
-    """A server on a copy of the filled store."""
-    shutil.copytree(filled, tmp_path / "store")
-    with serving(tmp_path / "store") as running:
-        yield running
+def empty(server: Served) -> Served:
+    """An empty bank."""
+    made = replace(server, bank=f"bank-{next(_NUMBERS)}")
+    made.call("create_bank", name=made.bank)
+    return made
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Iterator[Served]:
-    """A server on a new store."""
-    with serving(tmp_path / "store") as running:
-        yield running
+def served(empty: Served) -> Served:
+    """A bank of a dozen facts, stored one after the other."""
+    for fact in FACTS:
+        empty.call("retain", items=[fact])
+    return empty

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 import simonides
 from simonides.surfaces.page.exporting import write_page
@@ -27,25 +28,25 @@ def places(served: Served) -> dict[str, str]:
     [hit] = served.call("recall", query="Where does Mara live?")["hits"][:1]
     [entity] = served.call("entities", limit=1)["entities"]
     return {
-        "ask": "default/ask?q=Where+does+Mara+live%3F&hit=" + hit["id"],
-        "ask, wide": "default/ask?q=heron&precision=wide",
-        "ask, nothing": "default/ask?q=opera",
-        "memories": "default/memories",
-        "memories, searched": "default/memories?q=Mara",
-        "memory": f"default/memory?id={hit['id']}",
-        "live": "default/live",
-        "inbox": "default/inbox",
-        "time": "default/time",
-        "names": "default/names",
-        "names, one": f"default/names?entity={entity['number']}",
-        "health": "default/health",
+        "ask": "ask?q=Where+does+Mara+live%3F&hit=" + hit["id"],
+        "ask, wide": "ask?q=heron&precision=wide",
+        "ask, nothing": "ask?q=opera",
+        "memories": "memories",
+        "memories, searched": "memories?q=Mara",
+        "memory": f"memory?id={hit['id']}",
+        "live": "live",
+        "inbox": "inbox",
+        "time": "time",
+        "names": "names",
+        "names, one": f"names?entity={entity['number']}",
+        "health": "health",
     }
 
 
 def settle(page: Page) -> None:
     """Wait until nothing is loading."""
     page.wait_for_timeout(300)
-    page.wait_for_function("!document.querySelector('.busy')")
+    expect(page.locator(".busy")).to_have_count(0)
     page.wait_for_timeout(100)
 
 
@@ -55,7 +56,7 @@ def test_no_view_hinders_anybody(served: Served, open_page: Opener, dark: bool) 
     page = open_page(served, dark=dark)
     found: dict[str, Any] = {}
     for name, place in places(served).items():
-        page.goto(f"{served.address}/ui#/{place}")
+        page.goto(served.at(place))
         settle(page)
         page.evaluate(AXE.read_text("utf-8"))
         told = page.evaluate(f"axe.run({{runOnly: {json.dumps(RULES)}}})")
@@ -66,7 +67,7 @@ def test_no_view_hinders_anybody(served: Served, open_page: Opener, dark: bool) 
             ]
     page.set_viewport_size({"width": NARROW_WIDTH, "height": 780})
     for name, place in places(served).items():
-        page.goto(f"{served.address}/ui#/{place}")
+        page.goto(served.at(place))
         settle(page)
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > NARROW_WIDTH:
@@ -111,29 +112,29 @@ def test_two_hundred_hostile_memories_stay_text(empty: Served, open_page: Opener
         empty.call("retain", items=items[start : start + 50])
     names = empty.call("entities", limit=1)["entities"]
     page = open_page(empty)
-    memories = empty.call("list_memories", limit=200)["memories"]
+    memories = empty.memories()
     assert len(memories) == 200
     visited = [
-        "default/ask?q=evil+note&precision=wide&limit=100",
-        *(f"default/ask?q=evil+note+{n}" for n in range(0, 200, 40)),
-        "default/memories",
-        "default/memories?q=evil",
-        *(f"default/memory?id={each['id']}" for each in memories[::7]),
-        "default/live",
-        "default/inbox",
-        "default/time?q=evil",
-        "default/names",
-        *(f"default/names?entity={each['number']}" for each in names),
-        "default/health",
+        "ask?q=evil+note&precision=wide&limit=100",
+        *(f"ask?q=evil+note+{n}" for n in range(0, 200, 40)),
+        "memories",
+        "memories?q=evil",
+        *(f"memory?id={each['id']}" for each in memories[::7]),
+        "live",
+        "inbox",
+        "time?q=evil",
+        "names",
+        *(f"names?entity={each['number']}" for each in names),
+        "health",
     ]
     for place in visited:
-        page.goto(f"{empty.address}/ui#/{place}")
+        page.goto(empty.at(place))
         settle(page)
         assert page.evaluate("globalThis.ran") is None, place
         assert page.locator("main script, main iframe, main img, main style, main link").count() == 0, place
         assert page.get_by_role("navigation", name="Views").is_visible(), place
     [turned] = [each for each in memories if "gnirts" in each["text"]][:1]
-    page.goto(f"{empty.address}/ui#/default/memory?id={turned['id']}")
+    page.goto(empty.at(f"memory?id={turned['id']}"))
     settle(page)
     assert "U+202E" in page.locator(".statement").inner_text()
     assert "\u202e" not in page.locator("main").inner_text()
@@ -141,15 +142,15 @@ def test_two_hundred_hostile_memories_stay_text(empty: Served, open_page: Opener
 
 def test_the_exported_page_opens_from_disk(served: Served, open_page: Opener, tmp_path: Path) -> None:
     with simonides.open(served.store) as store:
-        write_page(store.bank("default"), tmp_path / "bank.html")
+        write_page(store.bank(served.bank), tmp_path / "bank.html")
     opened = open_page(served).context.new_page()
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("console", lambda told: errors.append(told.text) if told.type == "error" else None)
-    opened.goto((tmp_path / "bank.html").as_uri() + "#/default/ask?q=heron+port")
+    opened.goto((tmp_path / "bank.html").as_uri() + f"#/{served.bank}/ask?q=heron+port")
     opened.locator(".line").first.wait_for()
     assert "9090" in opened.locator(".hits").inner_text()
     assert opened.get_by_text("read-only").is_visible()
-    opened.goto((tmp_path / "bank.html").as_uri() + "#/default/memories")
+    opened.goto((tmp_path / "bank.html").as_uri() + f"#/{served.bank}/memories")
     opened.get_by_text("rye bread").wait_for()
     assert errors == []

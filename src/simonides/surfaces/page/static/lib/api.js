@@ -121,7 +121,14 @@ async function send(method, path, body, signal) {
     if (/** @type {any} */ (error).name === "AbortError") throw error;
     throw new Problem(0, "The server does not answer. Start it again with: simonides ui");
   }
-  const answer = await response.json().catch(() => ({}));
+  /** @type {any} */
+  let answer = {};
+  try {
+    answer = await response.json();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    if (response.ok) throw new Problem(response.status, "The answer of the server was cut short. Ask again.");
+  }
   if (response.ok) return answer;
   const after = Number(response.headers.get("retry-after")) || 0;
   throw new Problem(response.status, answer.detail || answer.title || response.statusText, after);

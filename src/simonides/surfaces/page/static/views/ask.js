@@ -29,6 +29,7 @@ export function Ask({ params }) {
     if (typed.trim()) set({ q: typed.trim(), hit: null });
   };
   return html`<div class="stack ask">
+    <h1 class="unseen">Ask</h1>
     <form class="question" onSubmit=${ask} role="search">
       <input ref=${box} data-question type="search" aria-label="Question" value=${typed} autocomplete="off"
         placeholder="Ask what it remembers: a question, or a few words"
@@ -110,7 +111,7 @@ function Answer({ params }) {
     <div class=${other ? "columns" : ""}>
       <div class="stack">
         ${other && html`<h2>${params.profile ?? "default"}</h2>`}
-        <${Loaded} of=${found}>${(/** @type {any} */ answer) => html`<${Found} answer=${answer} params=${params} values=${values} />`}</${Loaded}>
+        <${Loaded} of=${found}>${(/** @type {any} */ answer) => html`<${Found} answer=${answer} params=${params} />`}</${Loaded}>
       </div>
       ${other && html`<${Beside} profile=${other} values=${values} />`}
     </div>
@@ -137,8 +138,8 @@ function Band({ answer }) {
     <span class="quiet">${meaning}</span></p>`;
 }
 
-/** @param {{answer: any, params: Record<string, string>, values: Record<string, any>}} props */
-function Found({ answer, params, values }) {
+/** @param {{answer: any, params: Record<string, string>}} props */
+function Found({ answer, params }) {
   const [all, showAll] = useState(false);
   const told = answer.hits.slice(0, answer.told), rest = answer.hits.slice(answer.told);
   const shown = all ? answer.hits : told.length ? told : rest.slice(0, 3);
@@ -149,6 +150,9 @@ function Found({ answer, params, values }) {
     j: { does: "Next memory", run: () => choose(place + 1) },
     k: { does: "Memory before", run: () => choose(place < 0 ? 0 : place - 1) },
   });
+  const kept = useAnswer(offers("put_records") ? "list_records" : null, { space: JUDGED, path: keyOf(params.q, "").slice(0, 1) });
+  /** @type {Map<string, boolean>} */
+  const verdicts = new Map((kept.answer?.records ?? []).map((/** @type {any} */ each) => [each.path[1], each.value.right]));
   const chosen = answer.hits.find((/** @type {any} */ hit) => hit.id === params.hit);
   const why = answer.explanations?.find((/** @type {any} */ each) => each.id === params.hit);
   return html`<div class=${params.hit ? "columns" : ""}>
@@ -156,7 +160,7 @@ function Found({ answer, params, values }) {
       <${Band} answer=${answer} />
       ${answer.no_match_reasons.map((/** @type {string} */ reason) => html`<p class="quiet">${reason}</p>`)}
       ${answer.band === "none" && answer.hits.length > 0 && !all && html`<p class="quiet">The nearest, told to nobody:</p>`}
-      <ol class="hits">${shown.map((/** @type {any} */ hit) => html`<${Line} key=${hit.id} hit=${hit} params=${params} values=${values} />`)}</ol>
+      <ol class="hits">${shown.map((/** @type {any} */ hit) => html`<${Line} key=${hit.id} hit=${hit} params=${params} verdict=${verdicts.get(hit.id)} />`)}</ol>
       ${shown.length === 0 && html`<${Empty} title="It remembers nothing of this." />`}
       ${!all && answer.hits.length > shown.length && html`<button class="quiet" onClick=${() => showAll(true)}>Show ${answer.hits.length - shown.length} more that were found</button>`}
     </div>
@@ -164,8 +168,8 @@ function Found({ answer, params, values }) {
   </div>`;
 }
 
-/** @param {{hit: any, params: Record<string, string>, values: Record<string, any>}} props */
-function Line({ hit, params, values }) {
+/** @param {{hit: any, params: Record<string, string>, verdict: boolean | undefined}} props */
+function Line({ hit, params, verdict }) {
   const chosen = hit.id === params.hit;
   return html`<li class=${chosen ? "chosen" : ""}>
     <button class="line" aria-expanded=${chosen} onClick=${() => set({ hit: chosen ? null : hit.id }, true)}>
@@ -176,7 +180,7 @@ function Line({ hit, params, values }) {
         <${Marks} memory=${hit.memory} />
       </span>
     </button>
-    <${Judge} hit=${hit} query=${values.query} />
+    <${Judge} hit=${hit} query=${params.q} verdict=${verdict} />
   </li>`;
 }
 
@@ -185,15 +189,13 @@ function PlainText({ value }) {
   return html`<${Text} value=${value} short=${true} inert=${true} />`;
 }
 
-/** Right or wrong: kept under the question, for `simonides tune`. @param {{hit: any, query: string}} props */
-function Judge({ hit, query }) {
-  const kept = useAnswer(offers("put_records") ? "list_records" : null, { space: JUDGED, path: keyOf(query, hit.id), exact: true });
+/** Right or wrong: kept under the question, for `simonides tune`. @param {{hit: any, query: string, verdict: boolean | undefined}} props */
+function Judge({ hit, query, verdict }) {
   if (!offers("put_records")) return null;
-  const verdict = kept.answer?.records[0]?.value?.right;
   /** @param {boolean} right */
   const judge = (right) => {
     const bank = route.value.bank, key = keyOf(query, hit.id);
-    const put = (/** @type {boolean} */ value) => call("put_records", bank, { space: JUDGED, records: [{ path: key, value: { query, right: value } }] });
+    const put = (/** @type {boolean} */ value) => call("put_records", bank, { space: JUDGED, records: [{ path: key, value: { query, right: value }, text: "" }] });
     const forget = () => call("forget_records", bank, { space: JUDGED, path: key, exact: true });
     return change(
       () => (verdict === right ? forget() : put(right)),
@@ -224,6 +226,7 @@ function Beside({ profile, values }) {
 
 /** @param {{answer: any, params: Record<string, string>, values: Record<string, any>}} props */
 function Tools({ answer, params, values }) {
+  const [stages, showStages] = useState(false);
   const profiles = session.value?.operations.recall?.schema.properties?.profile?.enum ?? [];
   const tokens = answer.hits.slice(0, answer.told).reduce((/** @type {number} */ sum, /** @type {any} */ hit) => sum + hit.tokens, 0);
   const request = { query: values.query, ...optionsOf(params) };
@@ -231,8 +234,8 @@ function Tools({ answer, params, values }) {
     <details class="panel" open><summary>What a prompt gets <span class="quiet">${tokens} tokens</span></summary>
       ${answer.context ? html`<pre class="context"><${Text} value=${answer.context} /></pre>` : html`<p class="quiet">Nothing: the context is empty.</p>`}
     </details>
-    ${answer.trace && html`<details class="panel"><summary>How it was found <span class="quiet">${answer.trace.milliseconds.toFixed(1)} ms, ${answer.trace.visible.toLocaleString()} memories looked at</span></summary>
-      <${Stages} answer=${answer} values=${values} /></details>`}
+    ${answer.trace && html`<details class="panel" onToggle=${(/** @type {any} */ event) => showStages(event.currentTarget.open)}><summary>How it was found <span class="quiet">${answer.trace.milliseconds.toFixed(1)} ms, ${answer.trace.visible.toLocaleString()} memories looked at</span></summary>
+      ${stages && html`<${Stages} answer=${answer} values=${values} />`}</details>`}
     ${offers("why_not") && html`<${WhyNot} values=${request} />`}
     <div class="row apart">
       ${profiles.length > 0 && html`<label>Beside it, the profile

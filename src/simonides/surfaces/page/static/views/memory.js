@@ -10,7 +10,7 @@ import { wordDifference } from "../lib/difference.js";
 /** @param {{params: Record<string, string>}} props */
 export function Memory({ params }) {
   if (!params.id) return html`<${Empty} title="No memory is chosen." />`;
-  return html`<div class="stack"><${MemoryCard} key=${params.id} id=${params.id} whole=${true} /></div>`;
+  return html`<div class="stack"><h1 class="unseen">One memory</h1><${MemoryCard} key=${params.id} id=${params.id} whole=${true} /></div>`;
 }
 
 /**
@@ -35,6 +35,7 @@ export function Marks({ memory }) {
  */
 export function MemoryCard({ id, whole = false, hit = null, explanation = null, close = null }) {
   const found = useAnswer("get_memory", { memory: id });
+  if (found.problem?.status === 404) return html`<section class="panel" aria-label="One memory"><${Empty} title="This memory is not there any more." /></section>`;
   return html`<section class="panel card" aria-label="One memory">
     <${Loaded} of=${found}>${(/** @type {any} */ answer) =>
       answer.memory === null
@@ -98,7 +99,7 @@ async function undoLast(id) {
   const { moves } = await call("moves", bankOf(), { memory: id });
   const open = moves.filter((/** @type {any} */ move) => !move.undone_at);
   if (!open.length) throw new Error("The engine holds no step that could be taken back.");
-  return call("undo_move", bankOf(), { move: Math.max(...open.map((/** @type {any} */ move) => move.number)) });
+  return call("undo_move", bankOf(), { number: Math.max(...open.map((/** @type {any} */ move) => move.number)) });
 }
 
 /** @param {{memory: any, close: () => void}} props */
@@ -250,7 +251,7 @@ function Facts({ memory }) {
 /** @param {{move: any}} props */
 function Undo({ move }) {
   if (!offers("undo_move")) return null;
-  return html`<button class="quiet" onClick=${() => change(() => call("undo_move", bankOf(), { move: move.number }), "Undone: both hold again.")}>Undo this</button>`;
+  return html`<button class="quiet" onClick=${() => change(() => call("undo_move", bankOf(), { number: move.number }), "Undone: both hold again.")}>Undo this</button>`;
 }
 
 /** The text of another memory, by id. @param {{id: string}} props */
