@@ -87,25 +87,27 @@ def run_demo(
                 )
             )
             bank = store.bank(BANK)
-            journal = read_journal()
-            _retain(bank, journal, progress)
-        _say(console, f"Retained {len(journal)} memories from a year of an invented team.")
+            count = retain_journal(bank, progress)
+        _say(console, f"Retained {count} memories from a year of an invented team.")
         outcomes = [_ask(bank, number, question, console) for number, question in enumerate(QUESTIONS, 1)]
     summary = Summary(
         len(outcomes), sum(each.found for each in outcomes), sum(each.shown for each in outcomes)
     )
     found = f"{summary.answered} found in the top {_TOP}, {summary.shown} of them shown"
     _say(console, f"\n{summary.asked} questions: {found}", "bold")
+    _say(console, "Look around in it: simonides ui --demo")
     return summary
 
 
-def _retain(bank: Bank, journal: list[dict[str, Any]], progress: Report | None) -> None:
+def retain_journal(bank: Bank, progress: Report | None) -> int:
+    """Store the journal; returns the number of its entries."""
     # Recorded on the day it tells of, so that a question "as of" a day sees what was known that day.
-    items = [{**entry, "recorded_at": entry["event_time"]} for entry in journal]
+    items = [{**entry, "recorded_at": entry["event_time"]} for entry in read_journal()]
     for start in range(0, len(items), _BATCH):
         bank.retain(items[start : start + _BATCH])
         if progress:
             progress("memories retained", min(start + _BATCH, len(items)), len(items))
+    return len(items)
 
 
 def _ask(bank: Bank, number: int, question: Question, console: Console) -> _Outcome:
