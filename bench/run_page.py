@@ -147,7 +147,7 @@ def large(page: Page) -> dict[str, Any]:
     page.get_by_role("link", name="Ask", exact=True).click()
     beyond = []
     for number in range(7):
-        page.get_by_label("Question").fill(f"the report of week {number}")
+        page.get_by_role("searchbox", name="Question").fill(f"the report of week {number}")
         with page.expect_response(lambda answer: answer.url.endswith("/recall")) as coming:
             began = time.perf_counter()
             page.keyboard.press("Enter")
@@ -165,7 +165,7 @@ def large(page: Page) -> dict[str, Any]:
 def first_user(page: Page) -> dict[str, Any]:
     """Find, see why, correct, see the changed answer; seconds since the page stood there."""
     began = time.perf_counter()
-    page.get_by_label("Question").fill("Who is on the paramedic course?")
+    page.get_by_role("searchbox", name="Question").fill("Who is on the paramedic course?")
     page.keyboard.press("Enter")
     page.locator(".line").first.click()
     page.get_by_text("Why it came").wait_for()

@@ -1,6 +1,6 @@
 // What changed between two texts, word by word.
 
-import { Text } from "./text.js";
+import { Text, partsOf } from "./text.js";
 import { Fragment, html } from "./ui.js";
 
 const MOST = 400;
@@ -12,7 +12,9 @@ const MOST = 400;
  */
 export function wordDifference(before, after) {
   const one = before.split(/(\s+)/), other = after.split(/(\s+)/);
-  if (one.length > MOST || other.length > MOST) {
+  // A secret is known by the words before it, so a text that holds one is shown whole, and masked.
+  const secret = [before, after].some((text) => partsOf(text).some((part) => part.what === "secret"));
+  if (secret || one.length > MOST || other.length > MOST) {
     return html`<${Fragment}><del><${Text} value=${before} /></del> <ins><${Text} value=${after} /></ins></${Fragment}>`;
   }
   return html`<span>${parts(one, other).map(({ what, text }) =>

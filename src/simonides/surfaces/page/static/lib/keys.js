@@ -31,6 +31,8 @@ function isWriting(target) {
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  // A dialogue has the keyboard to itself; the browser closes it by Escape.
+  if (document.querySelector("dialog[open]")) return;
   const writing = isWriting(event.target);
   if (writing && event.key !== "Escape") return;
   if (event.key === "Enter" && /** @type {HTMLElement} */ (event.target).closest?.("a, button, summary")) return;

@@ -96,6 +96,16 @@ function Secret({ value }) {
   return html`<button class="secret" onClick=${reveal} aria-label="a secret; press to show it">••••••</button>`;
 }
 
+/** @type {Map<string, Intl.DateTimeFormat>} */
+const FORMATS = new Map();
+
+/** A formatter costs far more than a formatted moment. @param {Intl.DateTimeFormatOptions} form */
+function formatOf(form) {
+  const key = JSON.stringify(form);
+  if (!FORMATS.has(key)) FORMATS.set(key, new Intl.DateTimeFormat(undefined, form));
+  return /** @type {Intl.DateTimeFormat} */ (FORMATS.get(key));
+}
+
 /**
  * A moment, in the zone of the browser; its exact form is in the title. *precision* is "day", "month", "year".
  * @param {{value: string | null, precision?: string | null, none?: string}} props
@@ -113,5 +123,5 @@ export function Time({ value, precision = null, none = "—" }) {
     form.minute = "2-digit";
   }
   if (precision === "day" || precision === "month" || precision === "year") form.timeZone = "UTC";
-  return html`<time datetime=${value} title=${value}>${moment.toLocaleString(undefined, form)}</time>`;
+  return html`<time datetime=${value} title=${value}>${formatOf(form).format(moment)}</time>`;
 }

@@ -142,6 +142,8 @@ export function asCurl(operation, values) {
   return `curl -X ${method} -H "Authorization: Bearer $TOKEN"${sent} ${quoted(location.origin + path)}\n`;
 }
 
+const TALLEST = 8_000_000;
+
 /**
  * Rows of equal height, of which only those in view are in the page.
  * @param {{count: number, height: number, row: (place: number) => any, selected?: number, onEnd?: () => void,
@@ -149,8 +151,12 @@ export function asCurl(operation, values) {
  */
 export function VirtualList({ count, height, row, selected = -1, onEnd, label }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const [top, setTop] = useState(0);
+  const [scrolled, setScrolled] = useState(0);
   const [room, setRoom] = useState(800);
+  // No browser shows an element of any height: of very many rows, each pixel that is scrolled stands for several.
+  const shown = Math.min(count * height, TALLEST);
+  const scale = shown < count * height ? (count * height - room) / (shown - room) : 1;
+  const top = scrolled * scale;
   useEffect(() => {
     const element = /** @type {HTMLDivElement} */ (box.current);
     const watch = new ResizeObserver(() => setRoom(element.clientHeight));
@@ -160,8 +166,8 @@ export function VirtualList({ count, height, row, selected = -1, onEnd, label })
   useEffect(() => {
     const element = box.current;
     if (!element || selected < 0) return;
-    if (selected * height < element.scrollTop) element.scrollTop = selected * height;
-    const below = (selected + 1) * height - element.clientHeight;
+    if (selected * height < element.scrollTop * scale) element.scrollTop = (selected * height) / scale;
+    const below = ((selected + 1) * height - element.clientHeight) / scale;
     if (below > element.scrollTop) element.scrollTop = below;
   }, [selected]);
   const first = Math.max(0, Math.floor(top / height) - 8);
@@ -172,9 +178,9 @@ export function VirtualList({ count, height, row, selected = -1, onEnd, label })
   const rows = [];
   for (let place = first; place < last; place++) rows.push(row(place));
   return html`<div class="virtual" ref=${box} role="list" aria-label=${label} tabindex="0"
-    onScroll=${(/** @type {any} */ event) => setTop(event.currentTarget.scrollTop)}>
-    <div style=${{ height: `${count * height}px` }}>
-      <div style=${{ transform: `translateY(${first * height}px)` }}>${rows}</div>
+    onScroll=${(/** @type {any} */ event) => setScrolled(event.currentTarget.scrollTop)}>
+    <div style=${{ height: `${shown}px` }}>
+      <div style=${{ transform: `translateY(${first * height - top + scrolled}px)` }}>${rows}</div>
     </div>
   </div>`;
 }
