@@ -1,6 +1,6 @@
 // The keyboard: what each key does now. The view that is shown adds its own keys while it is shown.
 
-import { useEffect } from "../vendor/hooks.js";
+import { useLayoutEffect } from "../vendor/hooks.js";
 
 /** @typedef {{does: string, run: (event: KeyboardEvent) => void}} Key */
 
@@ -17,7 +17,8 @@ export function keysNow() {
  * @param {Record<string, Key>} keys
  */
 export function useKeys(keys) {
-  useEffect(() => {
+  // Before the next key can come, so that none is lost between a view and its keys.
+  useLayoutEffect(() => {
     layers.push(keys);
     return () => void layers.splice(layers.indexOf(keys), 1);
   });

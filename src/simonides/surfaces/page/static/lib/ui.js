@@ -2,14 +2,14 @@
 
 import htm from "../vendor/htm.js";
 import { Component, Fragment, h, render } from "../vendor/preact.js";
-import { useCallback, useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { computed, effect, signal, useSignal } from "../vendor/signals.js";
 import { call, requestOf } from "./api.js";
 import { changes, failed, route, session, tell } from "./state.js";
 
 /** @type {(strings: TemplateStringsArray, ...values: any[]) => any} */
 export const html = htm.bind(h);
-export { Component, Fragment, computed, effect, render, signal, useCallback, useEffect, useMemo, useRef, useSignal, useState };
+export { Component, Fragment, computed, effect, render, signal, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSignal, useState };
 
 /**
  * The answer of a reading operation, asked again when *values* or the bank change, or something was changed here.

@@ -4,7 +4,7 @@ import { call } from "../lib/api.js";
 import { useKeys } from "../lib/keys.js";
 import { address, can, change, failed, go, offers } from "../lib/state.js";
 import { Text, Time } from "../lib/text.js";
-import { CopyRequest, Dialog, Empty, Fragment, Loaded, html, useAnswer, useEffect, useRef, useState } from "../lib/ui.js";
+import { CopyRequest, Dialog, Empty, Fragment, Loaded, html, useAnswer, useLayoutEffect, useRef, useState } from "../lib/ui.js";
 import { wordDifference } from "../lib/difference.js";
 
 /** @param {{params: Record<string, string>}} props */
@@ -142,7 +142,7 @@ export function Editor({ memory, done }) {
   const [text, setText] = useState(memory.text);
   const [base, setBase] = useState(memory);
   const [theirs, setTheirs] = useState(/** @type {any} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     box.current?.focus();
     box.current?.setSelectionRange(text.length, text.length);
   }, []);
