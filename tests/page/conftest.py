@@ -71,7 +71,8 @@ class Served:
 
     def memories(self) -> list[dict[str, Any]]:
         """What the bank holds now, page by page."""
-        found, cursor = [], {}
+        found: list[dict[str, Any]] = []
+        cursor: dict[str, str] = {}
         while True:
             page = self.call("list_memories", limit=1_000, **cursor)
             found += page["memories"]

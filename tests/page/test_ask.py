@@ -55,7 +55,9 @@ def test_the_whole_way_by_the_keyboard_alone(served: Served, open_page: Opener) 
     expect(page.get_by_label("Text of the memory")).to_be_focused()
     page.keyboard.press("Control+a")
     page.keyboard.type("The heron service now listens on port 7070.")
-    expect(page.get_by_label("Text of the memory")).to_have_value("The heron service now listens on port 7070.")
+    expect(page.get_by_label("Text of the memory")).to_have_value(
+        "The heron service now listens on port 7070."
+    )
     page.keyboard.press("Control+Enter")
     expect(page.locator(".line").first).to_contain_text("7070")
     expect(page.get_by_text("Corrected.")).to_be_visible()
