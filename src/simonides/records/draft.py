@@ -32,23 +32,23 @@ class Draft:
     """
 
     text: str
-    kind: Kind | None
-    layer: Layer | None
-    context: str
-    relation: str
-    path: str
-    project: str
-    tags: tuple[str, ...]
-    acl: tuple[str, ...]
-    source: str
-    metadata_json: str
-    occurred: Interval | None
-    valid_from: Interval | None
-    valid_to: Interval | None
-    recorded_at: int | None
-    salience: float | None
-    confidence: float | None
-    deduplicate: bool
+    kind: Kind | None = None
+    layer: Layer | None = None
+    context: str = ""
+    relation: str = ""
+    path: str = ""
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    acl: tuple[str, ...] = ()
+    source: str = ""
+    metadata_json: str = "{}"
+    occurred: Interval | None = None
+    valid_from: Interval | None = None
+    valid_to: Interval | None = None
+    recorded_at: int | None = None
+    salience: float | None = None
+    confidence: float | None = None
+    deduplicate: bool = True
     document: str = ""
     session: str = ""
     speaker: str = ""

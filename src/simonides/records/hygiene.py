@@ -40,7 +40,6 @@ def shows_nothing(text: str) -> bool:
 
 MAX_LABEL_CHARACTERS = 256
 MAX_LABELS = 1_000
-MAX_PROJECT_BYTES = 256
 MAX_ID_BYTES = 64
 """Of a memory, a recall or a job."""
 MAX_FILE_PATH_BYTES = 4096
