@@ -39,8 +39,7 @@ _WIDEST = 65_536
 def read_fields(record: object, fields: Mapping[str, Read]) -> dict[str, Any]:
     """The values of a record, checked and as the bank keeps them.
 
-    Raises:
-        ValueError, TypeError: a value cannot be, or a field is missing or not known.
+    ``ValueError``, ``TypeError``: a value cannot be, or a field is missing or not known.
     """
     if not isinstance(record, dict):
         raise TypeError(f"holds {shown(record)} where an object belongs")
@@ -116,15 +115,7 @@ def _moment_or_never(value: object) -> int:
 
 
 def check_recorded_times(record: Mapping[str, Any], now: int) -> None:
-    """Refuse a record with a recorded time that lies after the clock.
-
-    Args:
-        record: of an export.
-        now: the clock, microseconds UTC.
-
-    Raises:
-        ValueError: such a time; names its field.
-    """
+    """Raise ``ValueError`` for a record of an export with a recorded time after *now*; it names the field."""
     named = [(name, record.get(name)) for name in RECORDED_TIMES]
     for each, name in (("accesses", "at"), ("moves", "made_at"), ("moves", "undone_at")):
         hanging = record.get(each)

@@ -49,8 +49,7 @@ class Reader(Protocol):
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for.
 
-        Raises:
-            DamagedError: one of them is not what was written.
+        ``DamagedError``: one of them is not what was written.
         """
 
     def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
@@ -69,15 +68,13 @@ class Reader(Protocol):
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first.
 
-        Raises:
-            DamagedError: one of them is not what was written.
+        ``DamagedError``: one of them is not what was written.
         """
 
     def worded(self, memory: str) -> Worded | None:
         """A memory that the bank holds now, and what was settled when it got its words.
 
-        Raises:
-            DamagedError: it is not what was written.
+        May be ``DamagedError``.
         """
 
     def source(self, memory: str) -> Source | None:
@@ -127,8 +124,7 @@ class Reader(Protocol):
     def current_versions(self, now: int) -> Iterator[CurrentVersion]:
         """Every memory that the bank holds now, ended ones too, by the ordinal of the first version.
 
-        Args:
-            now: uses after it do not count, microseconds UTC.
+        Uses after *now* do not count.
         """
 
     def current_relations(self) -> list[tuple[int, str, int, str, bool]]:

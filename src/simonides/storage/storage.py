@@ -29,7 +29,6 @@ class Storage(Protocol):
         """Open a bank.
 
         Args:
-            name: of the bank.
             analyser: makes terms; a bank whose terms another version made is analysed anew once.
             create: whether a missing bank is made.
 
@@ -46,17 +45,12 @@ class Storage(Protocol):
         """Names of the banks there are, sorted."""
 
     def check_removable(self, name: str) -> None:
-        """Refuse to delete a bank some of whose bytes would stay: under links, or under other names.
-
-        Raises:
-            UnavailableError: the message names the link or the file.
-        """
+        """Raise ``UnavailableError`` where bytes of a bank would stay: under links, or under other names."""
 
     def delete(self, name: str) -> None:
-        """Delete a bank with everything in its folder; this process has closed it.
+        """Delete a bank, which this process has closed, with everything in its folder.
 
-        Raises:
-            UnavailableError: its folder cannot be taken away, or files of it stay.
+        ``UnavailableError``: its folder cannot be taken away, or files of it stay.
         """
 
 
@@ -92,7 +86,6 @@ def open_storage(folder: Path, *, audit_key: bytes | None, key: Any) -> Storage:
     """The storage of the store in a folder.
 
     Args:
-        folder: of the store.
         audit_key: seals the audit logs of its banks; ``None`` = the key in each bank's folder, if any.
         key: of ``read_key``.
     """

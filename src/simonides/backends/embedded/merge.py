@@ -85,7 +85,7 @@ def merge(
     *,
     alone: bool = False,
 ) -> bool:
-    """Publish a generation that holds everything in *snapshot*.
+    """Publish a generation that holds everything in *snapshot*; whether this merge won the race.
 
     Args:
         connections: of the bank, outside a transaction.
@@ -96,9 +96,6 @@ def merge(
         files: the file layer.
         index: the bank's index folder.
         alone: the caller keeps all others out already (see ``purge_lock``).
-
-    Returns:
-        whether this merge won; the loser's files are deleted.
     """
     parts = sealed_parts(snapshot, generation)
     expired = stamps_beside(parts, snapshot)
@@ -137,10 +134,9 @@ def write_new(
     expired: Mapping[int, int],
     graph: Graph,
 ) -> bool:
-    """Write generation *number*; false, and nothing of it is left, where another writer was faster.
+    """Write generation *number*; false where another writer was faster.
 
-    Raises:
-        OSError: it could not be written; nothing of it is left.
+    What failed (``OSError``) leaves nothing.
     """
     try:
         write_generation(files, index, number, origin, parts, expired, graph)
@@ -241,11 +237,9 @@ def memory_merge_due(position: Position) -> bool:
 
 
 def merged_in_memory(position: Position, snapshot: IndexSnapshot) -> Position:
-    """The same rows with an empty tail, for a bank that may write no files; each process merges for itself.
+    """The same rows with an empty tail, for a bank that may write no files.
 
-    Args:
-        position: of a bank without index files.
-        snapshot: that *position* held a moment ago.
+    Each process merges for itself.
     """
     blocks = list(position.rebuilt)
     group = list(snapshot.blocks[len(blocks) :])

@@ -50,12 +50,7 @@ _WORDS = (
 
 
 class Relations:
-    """The relations and statements of rows inside a write transaction.
-
-    Args:
-        session: of the transaction.
-        canonical: the entity that an entity counts as.
-    """
+    """The relations and statements of rows; *canonical*: the entity that an entity counts as."""
 
     def __init__(self, session: WriteSession, canonical: Callable[[int], int]) -> None:
         self._session = session

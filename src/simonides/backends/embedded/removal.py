@@ -29,15 +29,10 @@ _BUSY_MILLISECONDS = 5_000
 
 
 def remove_bank(folder: Path, key: Key | None = None) -> None:
-    """Delete a bank with everything in its folder.
+    """Delete a bank, which this process has closed, with everything in its folder.
 
-    Args:
-        folder: of the bank; this process has closed it.
-        key: of the bank; ``None`` = it is plain.
-
-    Raises:
-        UnavailableError: the folder cannot be taken away, and the bank is as it was; or it was taken away,
-            and files of it stay. The message says which.
+    ``UnavailableError``: the folder cannot be taken away, and the bank is as it was; or it was taken away,
+    and files of it stay. The message says which.
     """
     aside = folder.with_name(ASIDE + uuid.uuid4().hex)
     try:
@@ -60,11 +55,7 @@ def remove_bank(folder: Path, key: Key | None = None) -> None:
 
 
 def check_removable(folder: Path) -> None:
-    """Refuse to delete a bank some of whose bytes would stay: under links, or under other names.
-
-    Raises:
-        UnavailableError: the folder or something in it is a symbolic link, or a file has another hard link.
-    """
+    """Raise ``UnavailableError`` where bytes of a bank would stay: under symbolic or other hard links."""
     with disk_errors(folder, "deleted"):
         inside = [Path(at, name) for at, folders, files in os.walk(folder) for name in (*folders, *files)]
         for path in (folder, *inside):

@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 class WriteTransaction:
     """The rows of one bank inside BEGIN IMMEDIATE; made by ``EmbeddedBank.writing``.
 
-    Attributes:
-        now: the clock, microseconds UTC.
-        versions, sources, entities, relations, links, queue, expiries, keys, models, maintenance: each reads
-            and writes one group of tables.
+    Each of its parts reads and writes one group of tables; see ``storage.writer``.
     """
 
     def __init__(
@@ -79,11 +76,6 @@ class WriteTransaction:
 
     @property
     def snapshot(self) -> IndexSnapshot:
-        """The bank before this transaction's own writes.
-
-        Raises:
-            DamagedError: a row makes no arrays; it can be erased all the same.
-        """
         if isinstance(self._snapshot, DamagedError):
             raise self._snapshot
         return self._snapshot
