@@ -171,11 +171,7 @@ def publish(made: Path, path: Path, *, replace: bool) -> None:
 
 
 def check_absent(path: Path) -> None:
-    """Refuse a path where something is.
-
-    Raises:
-        InputError: there is a file, a folder or a link.
-    """
+    """Refuse a path where something is; ``InputError``: there is a file, a folder or a link."""
     if os.path.lexists(path):
         raise InputError("path", f"{path} is there already; name a new file")
 

@@ -40,11 +40,7 @@ class Origin:
         return os.getpid() == self._process
 
     def check(self) -> None:
-        """Nothing where this process made it.
-
-        Raises:
-            ForkedError: another one did.
-        """
+        """Nothing where this process made it; ``ForkedError``: another one did."""
         if not self.here:
             raise ForkedError(f"{self._what}: opened before a fork; {self._remedy}")
 

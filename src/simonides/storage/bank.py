@@ -49,11 +49,7 @@ class RecallJobs(Protocol):
     """Recalls that wait for texts of a helper."""
 
     def add(self, job: str, principal: str, request: str) -> None:
-        """Keep a job; one that is there stays as it is.
-
-        Raises:
-            UnavailableError: the file cannot be written.
-        """
+        """Keep a job; one that is there stays as it is; ``UnavailableError``: the file cannot be written."""
 
     def find(self, job: str, principal: str) -> KeptJob | None:
         """A job of this principal; ``None`` where there is none."""
@@ -80,11 +76,7 @@ class Settings(Protocol):
         """
 
     def set_ttl_defaults(self, defaults: TtlDefaults) -> None:
-        """Keep the times to live of what states none.
-
-        Raises:
-            UnavailableError: the folder cannot be written.
-        """
+        """Keep the times to live of what states none; ``UnavailableError``: the folder cannot be written."""
 
 
 class Audit(Protocol):

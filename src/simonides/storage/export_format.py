@@ -71,11 +71,7 @@ def encode_line(record: Mapping[str, Any]) -> bytes:
 
 
 def check_line(raw: bytes) -> bytes:
-    """The JSON of a line without its check.
-
-    Raises:
-        ValueError: the line is cut off, or not what was written.
-    """
+    """The JSON of a line without its check; ``ValueError``: the line is cut off, or not what was written."""
     if not raw.endswith(b"\n"):
         raise ValueError(_CUT_OFF)
     body = raw[:-_CHECK_LENGTH] + b"}"

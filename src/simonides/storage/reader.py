@@ -56,11 +56,7 @@ class Reader(Protocol):
         """``memories`` without verification; the caller passes those that it returns to ``check``."""
 
     def check(self, ordinals: Sequence[int]) -> None:
-        """Compare rows with their checksums.
-
-        Raises:
-            DamagedError: one of them is not what was written.
-        """
+        """Compare rows with their checksums; ``DamagedError``: one of them is not what was written."""
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""

@@ -93,11 +93,7 @@ def open_storage(folder: Path, *, audit_key: bytes | None, key: Any) -> Storage:
 
 
 def open_tokens(folder: Path) -> TokenTable:
-    """The tokens of the store in a folder.
-
-    Raises:
-        UnavailableError: the file cannot be opened or made.
-    """
+    """The tokens of the store in a folder; ``UnavailableError``: the file cannot be opened or made."""
     return import_module(_BACKEND).TokenFile(folder)  # type: ignore[no-any-return]
 
 
@@ -117,9 +113,5 @@ def read_key(given: object, environ: Mapping[str, str]) -> Any:
 
 
 def check_audit_key(key: bytes) -> None:
-    """Refuse a key that seals no audit log.
-
-    Raises:
-        InputError: it is too short.
-    """
+    """Refuse a key that seals no audit log; ``InputError``: it is too short."""
     import_module(_BACKEND).Auditor(key)

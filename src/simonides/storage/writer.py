@@ -31,11 +31,7 @@ class Versions(Protocol):
     """
 
     def read(self, ordinal: int) -> StoredVersion:
-        """The version at an ordinal.
-
-        Raises:
-            LookupError: it was erased.
-        """
+        """The version at an ordinal; ``LookupError``: it was erased."""
 
     def find(self, ordinal: int) -> StoredVersion | None:
         """The version at an ordinal; ``None`` = it was erased."""
@@ -62,11 +58,7 @@ class Versions(Protocol):
         """A row's vector, or ``None``."""
 
     def roots(self, ids: Sequence[str]) -> list[int]:
-        """Ordinals of the memories' first versions.
-
-        Raises:
-            NotFoundError: one of them was forgotten.
-        """
+        """Ordinals of the memories' first versions; ``NotFoundError``: one of them was forgotten."""
 
     def instant_after(self, ordinal: int, moment: int) -> int:
         """*moment*, if a row was recorded before it, else a recorded time after the row's.

@@ -1,20 +1,14 @@
 """Rules for days, for times of day, and for what is longer than a day.
 
-Rules for what is longer than a day: week, weekend, month, quarter, season, half, year, decade, and parts.
-
 A name without a year means the latest one that has started (``in March``, said in March, is this March), and
-looking forward the first that is not over. "Last" with a name means the latest that is
-over, "next" the first that has not started, "this" the month of this year or the nearest season; with a unit
-they mean the calendar unit before, around and after today.
-
-Rules for single days.
+looking forward the first that is not over. "Last" with a name means the latest that is over, "next" the first
+that has not started, "this" the month of this year or the nearest season; with a unit they mean the calendar
+unit before, around and after today.
 
 A date without a year (``8 May``) means the latest such day until today, a weekday without more (``on
 Friday``) the latest before today; looking forward, the first date from today on and the first weekday after
 today. ``Last Friday`` is the latest before today, ``this Friday`` the one of this week, ``next Friday`` the
 one of next week, ``this coming Friday`` the first after today.
-
-Rules for times of day, with the day they belong to.
 
 A time of day alone belongs to the day named before it in the sentence, else to the anchor's day.
 """
@@ -322,11 +316,7 @@ def day_of_year(month: int, day: int, year: Year) -> Meaning:
 
 
 def bare_day(month: int, day: int) -> Meaning:
-    """That day of the latest year that has it and is not after today.
-
-    Raises:
-        ValueError: no year has such a day.
-    """
+    """That day of the latest year that has it and is not after today; ``ValueError``: no year has it."""
     date(2000, month, day)  # a leap year has them all
 
     def nearest(now: Now, direction: int) -> Period:
