@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from simonides.surfaces.demo.questions import QUESTIONS
 
 import simonides
 from simonides.models.cache import RECIPE, BuiltModel, Manifest, models_folder, read_model
@@ -37,7 +38,6 @@ from simonides.models.catalogue import (
 )
 from simonides.models.onnx_reranker import OnnxReranker, build_pair_encoder
 from simonides.models.resolve import embedder_status, load_reranker
-from simonides.surfaces.demo.questions import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,11 +14,10 @@ from simonides.backends.embedded.entities import Entities
 from simonides.backends.embedded.expiry import Expiries
 from simonides.backends.embedded.job_queue import JobQueue
 from simonides.backends.embedded.keys import Keys
-from simonides.backends.embedded.links import Links
 from simonides.backends.embedded.maintenance import Maintenance
 from simonides.backends.embedded.models import Models
 from simonides.backends.embedded.reader import Reading
-from simonides.backends.embedded.relations import Relations
+from simonides.backends.embedded.relations import Links, Relations
 from simonides.backends.embedded.session import WriteSession
 from simonides.backends.embedded.sources import Sources
 from simonides.backends.embedded.versions import Versions
