@@ -133,7 +133,8 @@ def compare_systems(
             categories.setdefault(result.category, set()).add(result.qid)
 
     def lines(category: str) -> list[Difference]:
-        kept = [_only(each, categories.get(category)) for each in scores]
+        of = categories.get(category)
+        kept = [{qid: each[qid] for qid in each if of is None or qid in of} for each in scores]
         return [
             _line(measured[0].system, other.system, category, measure, kept[0], theirs, seed, resamples)
             for other, theirs in zip(measured[1:], kept[1:], strict=True)
@@ -142,12 +143,6 @@ def compare_systems(
 
     apart = [line for category in sorted(categories) for line in lines(category)]
     return Compared(_adjusted(lines("")), _adjusted(apart) if len(categories) > 1 else ())
-
-
-def _only(
-    scores: Mapping[str, Mapping[str, float]], qids: set[str] | None
-) -> Mapping[str, Mapping[str, float]]:
-    return {qid: values for qid, values in scores.items() if qids is None or qid in qids}
 
 
 def _line(

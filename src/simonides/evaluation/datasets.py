@@ -232,14 +232,10 @@ def _turns(name: str, conversation: Mapping[str, Any]) -> tuple[Item, ...]:
         date = conversation.get(field)
         event_time = parse_session_date(date, f"{name}.{field}") if date else None
         items.extend(
-            Item(turn["dia_id"], _turn_text(turn), event_time, f"session_{number}")
+            Item(turn["dia_id"], f"{turn['speaker']}: {turn_text(turn)}", event_time, f"session_{number}")
             for turn in conversation[f"session_{number}"]
         )
     return tuple(items)
-
-
-def _turn_text(turn: Mapping[str, Any]) -> str:
-    return f"{turn['speaker']}: {turn_text(turn)}"
 
 
 def _locomo_questions(

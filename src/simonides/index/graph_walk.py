@@ -440,7 +440,9 @@ def reach(view: View, starts: Sequence[int], bounds: Bounds) -> dict[int, int]:
         owners, rows, strengths = owners[fresh], rows[fresh], strengths[fresh]
         order = np.lexsort((_places(view, rows), -strengths, owners))
         owners, rows = owners[order], rows[order]
-        kept = _position_in_group(owners) < left[owners]
+        # 0, 1, 2 … within the rows of each owner.
+        place = np.arange(len(owners)) - np.searchsorted(owners, owners, "left")
+        kept = place < left[owners]
         owners, rows = owners[kept], rows[kept]
         left -= np.bincount(owners, minlength=len(starts))
         seen = np.concatenate([seen, _pairs(owners, rows)])
@@ -508,8 +510,3 @@ def _places(view: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     place = np.empty(len(once), np.int64)
     place[np.searchsorted(once, ranking.ordinals)] = np.arange(len(once))
     return place[np.searchsorted(once, rows)]
-
-
-def _position_in_group(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, 2 … within each run of equal values."""
-    return np.arange(len(ordered)) - np.searchsorted(ordered, ordered, "left")

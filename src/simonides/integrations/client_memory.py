@@ -264,10 +264,6 @@ def _with_block(message: object, block: str, part: str) -> dict[str, Any]:
         return {**copied, "content": f"{block}\n\n{content}"}
     parts = list(content)
     # Behind the results of tools, which must come first.
-    at = next(number for number, each in enumerate(parts) if _is_text(each))
+    at = next(number for number, each in enumerate(parts) if isinstance(each, str) or _get(each, "text"))
     parts.insert(at, {"type": part, "text": block})
     return {**copied, "content": parts}
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, str) or bool(_get(part, "text"))

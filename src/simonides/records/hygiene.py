@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from numbers import Integral, Real
-from typing import IO, TYPE_CHECKING
+from numbers import Integral
+from typing import IO, TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 
@@ -107,7 +107,7 @@ def clean_count(value: object, field: str, lowest: int, highest: int = 2**63 - 1
     return number
 
 
-def to_float(value: Real | float) -> float:
+def to_float(value: Any) -> float:
     """A number as a float; one of hundreds of digits is infinite."""
     try:
         return float(value)

@@ -185,12 +185,12 @@ def _draft(item: object, place: str, common: Mapping[str, Any], zone: tzinfo, *,
         place = origin.place
     own = _read(item, place, zone, ITEM_KEYS, trusted=trusted and origin is None)
     if "text" not in own:
-        raise InputError(_name(place, "text"), "is missing; an item needs a text")
+        raise InputError(field_of(place, "text"), "is missing; an item needs a text")
     values = {**common, **own}
     start, end = values.get("valid_from"), values.get("valid_to")
     if start and end and start.start >= end.start:
         problem = "is not later than valid_from; a memory must be valid for some time"
-        raise InputError(_name(place, "valid_to"), problem)
+        raise InputError(field_of(place, "valid_to"), problem)
     values["statement"] = _statement(values, place)
     if origin is not None:
         values |= {"source_text": origin.text, "span": (origin.start, origin.stop)}
@@ -206,7 +206,9 @@ def _statement(values: dict[str, Any], place: str) -> Relation | None:
         return None
     for key, value in stated.items():
         if not value.strip():
-            raise InputError(_name(place, key), "is missing; a relation needs relation, subject and object")
+            raise InputError(
+                field_of(place, key), "is missing; a relation needs relation, subject and object"
+            )
     return Relation(stated["relation"], subject, other, single)
 
 
@@ -222,7 +224,7 @@ def _read(
             raise _unknown_key(key, place, keys)
         if value is None:
             continue
-        field = _name(place, key)
+        field = field_of(place, key)
         if key in _TIMES:
             time = parse_time(value, field, zone=zone)
             values[key] = time.start if key == "recorded_at" else time
@@ -237,13 +239,14 @@ def _read(
 
 def _unknown_key(key: object, place: str, keys: Iterable[str]) -> InputError:
     if isinstance(key, str) and key.isidentifier() and len(key) <= _MAX_KEY_CHARACTERS:
-        return UnknownNameError(_name(place, key), key, keys)
+        return UnknownNameError(field_of(place, key), key, keys)
     # What could not be a name is no part of the field's name; the message shows it escaped and cut.
     problem = f"has an unknown key, {shown(key)}; valid keys: {', '.join(sorted(keys))}"
     return InputError(place or "items", problem)
 
 
-def _name(place: str, key: str) -> str:
+def field_of(place: str, key: str) -> str:
+    """The name of a field of an item at *place*; empty = a single item."""
     return f"{place}.{key}" if place else key
 
 

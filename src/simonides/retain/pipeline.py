@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
+from simonides.errors import EmbedderMismatchError
 from simonides.index.postings import FIELDS
 from simonides.index.vectors import pack_tokens, quantise
 from simonides.protocols import TokenEmbedder
 from simonides.records.draft import Encoding, Prepared, content_key, is_turn
 from simonides.records.extraction import Extraction
-from simonides.records.hygiene import shown
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.duplicates import sign
 from simonides.retain.placing import occurred
-from simonides.retain.sparse import in_context, sparse_terms
+from simonides.retain.sparse import encode_each, in_context, sparse_terms
 from simonides.text.dates import field_terms
 
 if TYPE_CHECKING:
@@ -40,13 +39,11 @@ if TYPE_CHECKING:
     from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
 
-_Encoded: TypeAlias = "tuple[NDArray[np.float32] | str, bytes]"
+_Encoded: TypeAlias = "tuple[NDArray[np.float32], bytes]"
 _AT_ONCE = 128
 """Texts whose tokens' vectors are held at once: 1.5 kB for each token, 50 MB for paragraphs of 250 tokens."""
 
 _NO_SIGNATURE = sign({})
-
-_UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,11 @@ def _known_items(
     known: Callable[[Sequence[bytes]], AbstractSet[bytes]],
 ) -> list[Prepared]:
     """Per draft an item without terms and vectors: ``known`` if the bank holds it, else with what it says."""
-    asked = {position: content_key(draft) for position, draft in enumerate(drafts) if _may_be_known(draft)}
+    asked = {
+        position: content_key(draft)
+        for position, draft in enumerate(drafts)
+        if draft.deduplicate and (draft.document or is_turn(draft))
+    }
     held = known(list(asked.values()))
     items = [
         Prepared(draft, {}, None, 0.0, Extraction(), _NO_SIGNATURE, known=asked.get(position) in held)
@@ -146,10 +147,6 @@ def _known_items(
         replace(item, known=True) if dated.get(position) in held else item
         for position, item in enumerate(items)
     ]
-
-
-def _may_be_known(draft: Draft) -> bool:
-    return draft.deduplicate and (bool(draft.document) or is_turn(draft))
 
 
 def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
@@ -173,50 +170,31 @@ def encode(texts: list[str], embedder: Embedder, *, token_codes: bool) -> list[E
         ModelError: the embedder's files are missing or damaged.
     """
     model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+    batch = _Batch(embedder, token_codes)
     made = []
-    for row, tokens in _Encoder(embedder, token_codes).encode(texts):
-        stored = None if isinstance(row, str) else quantise(row)
-        if stored is not None:
-            made.append(Encoding(model, *stored, tokens))
-        else:
-            made.append(Encoding(model, None, problem=row if isinstance(row, str) else _why_no_vector(row)))
+    for first in range(0, len(texts), _AT_ONCE):
+        for found in encode_each(batch.encode, texts[first : first + _AT_ONCE], embedder.name):
+            row, tokens = (None, b"") if isinstance(found, str) else found
+            stored = None if row is None else quantise(row)
+            if stored is not None:
+                made.append(Encoding(model, *stored, tokens))
+            else:
+                made.append(Encoding(model, None, problem=_why_no_vector(found)))
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Encoder:
-    """Per text its vector, or why there is none, and the codes of its tokens where they are wanted."""
+class _Batch:
+    """Vectors of texts, each with the codes of its tokens where they are wanted."""
 
     embedder: Embedder
     token_codes: bool
-
-    def encode(self, texts: list[str]) -> list[_Encoded]:
-        """One outcome per text; one text that cannot be encoded costs the others nothing."""
-        parts = (texts[first : first + _AT_ONCE] for first in range(0, len(texts), _AT_ONCE))
-        return [outcome for part in parts for outcome in self._part(part)]
-
-    def _part(self, texts: list[str]) -> list[_Encoded]:
-        try:
-            return self._batch(texts)
-        except _UNUSABLE:
-            raise
-        except Exception:  # noqa: BLE001 - an embedder may be anyone's code; the texts are tried alone next
-            return [self._alone(text) for text in texts]
-
-    def _alone(self, text: str) -> _Encoded:
-        try:
-            return self._batch([text])[0]
-        except _UNUSABLE:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
-            problem = f"{type(error).__name__}: {shown(str(error))}"
-            return f"{self.embedder.name} could not encode it ({problem})", b""
 
     def _codes(self, tokens: NDArray[np.float32]) -> bytes:
         fits = tokens.ndim == 2 and tokens.shape[1] == self.embedder.dimension
         return pack_tokens(tokens) if fits else b""
 
-    def _batch(self, texts: list[str]) -> list[_Encoded]:
+    def encode(self, texts: Sequence[str]) -> list[_Encoded]:
         tokens = [b""] * len(texts)
         if self.token_codes and isinstance(self.embedder, TokenEmbedder):
             raw, found = self.embedder.encode_both(texts)
@@ -234,7 +212,9 @@ class _Encoder:
             return list(zip(vectors.astype(np.float32), tokens, strict=True))
 
 
-def _why_no_vector(row: NDArray[np.float32]) -> str:
-    if not np.isfinite(row).all():
+def _why_no_vector(found: _Encoded | str) -> str:
+    if isinstance(found, str):
+        return found
+    if not np.isfinite(found[0]).all():
         return "its vector is not finite"
-    return "its vector is all zero" if not row.any() else "its vector is too large to be normalised"
+    return "its vector is all zero" if not found[0].any() else "its vector is too large to be normalised"

@@ -147,10 +147,6 @@ def _id(value: object) -> str:
     return value
 
 
-def _id_or_empty(value: object) -> str:
-    return "" if value == "" else _id(value)
-
-
 def _texts(value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise TypeError("is no list of texts")
@@ -311,7 +307,7 @@ MEMORY: Mapping[str, Read] = {
     "last_access": _or_none(_moment),
     "source": _text,
     "metadata": _object,
-    "superseded_by": _id_or_empty,
+    "superseded_by": lambda value: "" if value == "" else _id(value),
     "state": _whole(0, ALL_STATES),
     "signature": _bytes(unit=4),
     "terms": _terms,

@@ -83,7 +83,7 @@ def check_line(raw: bytes) -> bytes:
 def decode_line(raw: bytes) -> dict[str, Any]:
     """The record of a line; ``ValueError``: it is not what was written, or holds text that no bank keeps."""
     try:
-        record = json.loads(check_line(raw), parse_constant=_no_constant)
+        record = json.loads(check_line(raw), parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     if not isinstance(record, dict):
@@ -265,7 +265,8 @@ def _check_texts(value: object) -> None:
             _check_texts(inner)
 
 
-def _no_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """For ``parse_constant`` of ``json.loads``: NaN and infinities are no JSON."""
     raise ValueError(f"holds {name}, which is no JSON number")
 
 

@@ -50,7 +50,9 @@ def merge_due(position: Position) -> bool:
     waiting = position.tail.rows + sum(block.rows for block in position.rebuilt)
     if waiting > allowed or len(snapshot.expired) > allowed or position.problem:
         return True
-    if _newer_edges(snapshot.graph) > max(SMALLEST_EDGE_MERGE, _sealed_edges(snapshot.graph) // 10):
+    graph = snapshot.graph
+    newer = len(graph.newer_links) + len(graph.newer_mentions)
+    if newer > max(SMALLEST_EDGE_MERGE, (len(graph.links.ends) + len(graph.by_row.ends)) // 10):
         return True
     sealed = sealed_rows(position)
     return any(ordinal < sealed for ordinal in erased_rows(snapshot))
@@ -59,14 +61,6 @@ def merge_due(position: Position) -> bool:
 def sealed_rows(position: Position) -> int:
     """How many rows the files of its generation hold."""
     return position.generation.rows if position.generation else 0
-
-
-def _newer_edges(graph: Graph) -> int:
-    return len(graph.newer_links) + len(graph.newer_mentions)
-
-
-def _sealed_edges(graph: Graph) -> int:
-    return len(graph.links.ends) + len(graph.by_row.ends)
 
 
 def allowed_tail(snapshot: IndexSnapshot) -> int:

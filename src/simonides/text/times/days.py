@@ -15,6 +15,7 @@ A time of day alone belongs to the day named before it in the sentence, else to 
 
 from __future__ import annotations
 
+from calendar import isleap
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -57,7 +58,6 @@ from simonides.text.times.meaning import Meaning, Now, coming, day_away, derived
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
-
 
 Year: TypeAlias = Callable[[Now], int]
 Yearly: TypeAlias = Callable[[Now, int], Period]
@@ -323,7 +323,7 @@ def bare_day(month: int, day: int) -> Meaning:
         for distance in range(_LONGEST_LEAP_GAP + 1):
             year = now.today.year + direction * distance
             # 29 February is missing in most years.
-            if (month, day) == (2, 29) and not _is_leap(year):
+            if (month, day) == (2, 29) and not isleap(year):
                 continue
             found = date(year, month, day)
             if found == now.today or (found > now.today) == (direction > 0):
@@ -370,10 +370,6 @@ def _stepped_weekday(which: str, weekday: int) -> Meaning:
 
 def _weekday_in(place: int | str, weekday: int, around: Meaning) -> Meaning:
     return derived(around, lambda period, _: single(weekday_in(period, weekday, place_in(place))))
-
-
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 # fmt: off
@@ -472,10 +468,6 @@ def _hour(hour: int, meridiem: str) -> Clock:
     return clock(hour, meridiem=meridiem)
 
 
-def _part_of(part: str, day: Meaning) -> PartOfDay:
-    return PartOfDay(day, part)
-
-
 def _part_beside(part: str, word: str, day: Meaning) -> PartOfDay:
     step = -1 if word == "before" else 1
     return PartOfDay(derived(day, lambda period, _: single(shift(period.first, step, Unit.DAY))), part)
@@ -515,7 +507,8 @@ MOMENTS_RULES: Final = (
     Rule("partofday", "the? night before last", lambda: PartOfDay(away(-2), "night")),
     Rule("partofday", "{anyday} ,? <morning|afternoon|evening|night>", PartOfDay),
     Rule("partofday", "{anyday} in the <morning|afternoon|evening>", PartOfDay),
-    Rule("partofday", "the? <morning|afternoon|evening|night> of {anyday}", _part_of),
+    Rule("partofday", "the? <morning|afternoon|evening|night> of {anyday}",
+         lambda part, day: PartOfDay(day, part)),
     Rule("partofday", "the? <morning|afternoon|evening|night> <before|after> {anyday}", _part_beside),
 
     # Between times of one day; {hours} needs no "from" or "between" before it.

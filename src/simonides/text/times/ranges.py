@@ -159,11 +159,6 @@ def _in_order(first: date, following: date) -> Period:
     return Period(first, following, Precision.RANGE)
 
 
-def _second(_: Meaning, other: Meaning) -> Meaning:
-    """Moved from Friday to Monday: Monday."""
-    return other
-
-
 def _habit(*_: Meaning) -> Meaning:
     """From Monday to Friday: no time, and no part of it is one."""
 
@@ -271,7 +266,7 @@ RANGES_RULES: Final = (
     *_days_of_month_rules("from? the?", f"{_TO} the?"),
 
     # What is a time only in what is told, where the tense says which one it is.
-    *(Rule("told", f"from {{{first}}} {_TO} {{{then}}}", _second, shifted_before)
+    *(Rule("told", f"from {{{first}}} {_TO} {{{then}}}", lambda _, other: other, shifted_before)
       for first, then in (("side", "endpoint"), ("endpoint", "side"), ("bareweekday", "bareweekday"),
                           ("baremonth", "baremonth"))),
     *choice("told", "expression"),
