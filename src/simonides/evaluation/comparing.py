@@ -1,11 +1,6 @@
 """Systems beside a first one: what each measure gains or loses, how sure that is, overall and by category.
 
-p-values are adjusted by Holm over all systems and measures of the overall table, and once more over all of
-the table by category. Runs are paired by question.
-
-Paired tests over questions: intervals, p-values, and their adjustment for many comparisons.
-
-Differences d_i = second_i - first_i of one measure.
+Runs are paired by question; differences are d_i = second_i - first_i of one measure.
 
 p-value: were two systems alike, each question's difference could as well have the other sign. It is
 two-sided, the share of all sign patterns whose |mean| reaches the one seen. Questions that do not differ
@@ -17,7 +12,8 @@ Interval: questions drawn with replacement B times, percentiles of the means. Co
 draws of 760 questions take about 0.1 s on one core. Source: Efron & Tibshirani 1993, "An Introduction to the
 Bootstrap", ch. 13.
 
-Adjustment: the i-th smallest of n p-values becomes p · (n − i + 1), never below the one before it and at most
+Adjustment, over all systems and measures of the overall table, and once more over all of the table by
+category: the i-th smallest of n p-values becomes p · (n − i + 1), never below the one before it and at most
 1. Rejecting below 0.05 errs with any rejection at most 5 % of the time, however the tests depend. Source:
 Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
 
@@ -198,10 +194,7 @@ _DRAWS_AT_ONCE = 500
 def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator, draws: int) -> float:
     """The two-sided p-value of a mean difference, in (0, 1]; 1 when nothing differs.
 
-    Args:
-        differences: second minus first of each question, float64, shape (n,).
-        generator: seeded by the caller; unused where all patterns are counted.
-        draws: sign patterns drawn where there are too many to count, from 1.
+    *generator* and *draws* are for sign patterns that are too many to count.
     """
     # Sorted, so that the order of the questions changes nothing.
     sizes = np.sort(np.abs(differences[differences != 0]))

@@ -275,7 +275,7 @@ MUSIQUE_ORIGIN = "https://github.com/OSU-NLP-Group/HippoRAG"
 def load_musique(folder: Path) -> Dataset:
     """Read MuSiQue in HippoRAG's form from ``musique.json`` and ``musique_corpus.json``.
 
-    May raise ``InputError``.
+    May be ``InputError``.
     """
     corpus_file = folder / CORPUS_FILE_NAME
     passages = read_json(corpus_file, MUSIQUE_ORIGIN)
@@ -419,8 +419,7 @@ def load_dataset(name: str, data: Path) -> Dataset:
 def load_present(data: Path) -> list[Dataset]:
     """Every data set whose folder is in *data*: LoCoMo, MuSiQue, and the small banks of ``everyday``.
 
-    Raises:
-        InputError: there is none, or its files are missing or of another form.
+    ``InputError``: there is none, or its files are missing or of another form.
     """
     loaders = (
         *DATASETS.items(),

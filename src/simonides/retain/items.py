@@ -45,13 +45,11 @@ _TOO_LONG = (
 def canonical_json(value: object, field: str) -> str:
     """Check metadata and write it as canonical JSON of at most ``MAX_METADATA_BYTES`` in UTF-8.
 
-    Args:
-        value: a mapping with string keys; its values are mappings, lists, tuples, strings, finite numbers,
-            booleans and ``None``.
-        field: the argument's name; a value inside is named ``field['key'][0]``.
+    *value* is a mapping with string keys; its values are mappings, lists, tuples, strings, finite numbers,
+    booleans and ``None``. A value inside is named ``field['key'][0]``.
 
     Raises:
-        InputError: the value is anything else, holds a NUL or lone surrogate, or is too long or too deep.
+        InputError: it is anything else, holds a NUL or lone surrogate, or is too long or too deep.
     """
     if not isinstance(value, Mapping):
         raise InputError(field, f"expected a mapping such as {{'page': 3}}, got {type(value).__name__}")

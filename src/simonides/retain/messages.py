@@ -90,17 +90,13 @@ class MessageReader:
     _calls: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def read(self, item: object, place: str) -> Iterator[dict[str, Any]]:
-        """The turns of one message: none, one, or one more for each result of a tool.
+        """The turns of one message, for which ``is_message`` holds.
 
-        Args:
-            item: for which ``is_message`` holds.
-            place: of the message, for errors, such as ``messages[3]``; empty for a single one.
+        None, one, or one more for each tool result.
 
-        Returns:
-            items with text, role and speaker; ``context`` of a tool's result is its call.
-
-        Raises:
-            InputError: the message is wrong, or is empty.
+        *place* is for errors, such as ``messages[3]``; empty for a single message. The items have text, role
+        and speaker; ``context`` of a tool's result is its call. ``InputError``: the message is wrong, or is
+        empty.
         """
         message = plain(item)
         assert isinstance(message, Mapping)

@@ -163,11 +163,8 @@ def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
 def encode(texts: list[str], embedder: Embedder, *, token_codes: bool) -> list[Encoding]:
     """What *embedder* makes of each text, in order; one that cannot be encoded costs the others nothing.
 
-    *token_codes*: codes of the tokens are made, too, where the embedder offers their vectors.
-
-    Raises:
-        EmbedderMismatchError: the embedder's output does not have the shape it states.
-        ModelError: the embedder's files are missing or damaged.
+    *token_codes*: codes of the tokens are made, too, where the embedder offers their vectors. Raises as
+    ``prepare``.
     """
     model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
     batch = _Batch(embedder, token_codes)

@@ -59,11 +59,7 @@ def in_context(text: str, context: str) -> str:
 def sparse_terms(
     texts: Sequence[str], encoder: SparseEncoder | None
 ) -> tuple[list[bytes], tuple[tuple[int, str], ...]]:
-    """Packed terms per text (empty = none), and position and reason of each text that should have some.
-
-    Raises:
-        ModelError: the encoder's files are missing or damaged.
-    """
+    """Packed terms per text (empty = none), and position and reason of each text that should have some."""
     if encoder is None or not texts:
         return [b""] * len(texts), ()
     packed: list[bytes] = []

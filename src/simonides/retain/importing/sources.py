@@ -217,8 +217,7 @@ def parse(text: str) -> Any:
 def moment(value: object) -> datetime | str | None:
     """A time as other programs write it: seconds or milliseconds since 1970, or a text that ``retain`` reads.
 
-    Raises:
-        ValueError, TypeError: a number that is no time, or neither number nor text.
+    ``ValueError``, ``TypeError``: a number that is no time, or neither number nor text.
     """
     if value is None or isinstance(value, str):
         return value or None
