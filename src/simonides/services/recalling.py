@@ -81,9 +81,9 @@ class Recalling:
         job: str = "",
         **options: object,
     ) -> Recall:
-        """Answer at once.
+        """Answer at once; options as ``Bank.recall``. *job* is that of the async tier that asks.
 
-        Options as ``Bank.recall``. *job* is that of the async tier that asks; empty = none.
+        Empty = none.
         """
         switches = {"explain": explain, "count_returned": count_returned, "include_sources": include_sources}
         self.context.check((EXPLAIN, COUNT_RETURNED, INCLUDE_SOURCES), switches)
