@@ -161,9 +161,9 @@ class Memory:
         query = turn["text"][-_LONGEST_QUERY:]
         options = {"standing": True, **self.recall_options}
         found: Recall = self.bank.recall(query, max_tokens=self.max_tokens, **options)
-        said = {_squeezed(line) for each in messages for line in _lines(each)}
+        said = {" ".join(line.split()) for each in messages for line in _lines(each)}
         fresh, standing = (
-            tuple(hit for hit in hits if _squeezed(hit.memory.text) not in said)
+            tuple(hit for hit in hits if " ".join(hit.memory.text.split()) not in said)
             for hits in (found.hits, found.standing)
         )
         packed = pack_as_data(
@@ -250,10 +250,6 @@ def _is_answer(message: object) -> bool:
     if "role" not in message and (kind == "reasoning" or kind.endswith("_call")):
         return True
     return ROLE_OF_MESSAGE.get(str(message.get("role", kind))) == "assistant"
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _with_block(message: object, block: str, part: str) -> dict[str, Any]:

@@ -268,17 +268,13 @@ def _reference(name: str, field: str) -> str:
     return name
 
 
-def _labels(labels: Iterable[str], _: str) -> tuple[str, ...]:
-    return tuple(sorted(set(labels)))
-
-
 # What becomes of a value beside, or in place of, the check by its schema: (value, field name) → as kept.
 _KEPT: Mapping[str, Callable[[Any, str], Any]] = {
     "text": read_text,
     "kind": lambda value, _: Kind(value),
     "layer": lambda value, _: Layer(value),
-    "tags": _labels,
-    "acl": _labels,
+    "tags": lambda value, _: tuple(sorted(set(value))),
+    "acl": lambda value, _: tuple(sorted(set(value))),
     "metadata": canonical_json,
     "ttl": read_ttl,
     "document_id": _reference,

@@ -235,7 +235,9 @@ class MessageReader:
         self.left_out["tool call"] += 1
         if isinstance(call, str):
             name = name if isinstance(name, str) else ""
-            self._calls[call] = (name, _storable(f"{name} {_written(given)}".strip()[:_LONGEST_CALL]))
+            words = f"{name} {_written(given)}".strip()[:_LONGEST_CALL]
+            # It becomes context: what cannot be stored is no reason to refuse the message.
+            self._calls[call] = (name, words.encode("utf-8", "ignore").decode().replace("\0", ""))
 
 
 def _written(given: object) -> str:
@@ -246,11 +248,6 @@ def _written(given: object) -> str:
         return json.dumps(given, ensure_ascii=False, default=str)
     except (ValueError, TypeError, RecursionError):
         return ""
-
-
-def _storable(text: str) -> str:
-    """A text that becomes context: what cannot be stored is no reason to refuse the message."""
-    return text.encode("utf-8", "ignore").decode().replace("\0", "")
 
 
 def _role(message: Mapping[str, Any], place: str) -> str:

@@ -8,26 +8,30 @@ turn more costs that turn. Only turns whose words mean a day are read again, sin
 One bad text never sinks the rest: when a batch fails, each of its texts is encoded alone, and what still has
 no vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
 unusable (files missing or damaged, another dimension) is raised instead.
+For learned sparse terms a text is read together with its context (the turns around it, headings), text first:
+a turn of a chat often says what it is about only in its neighbours. When a neighbour is forgotten, these
+terms are erased with it.
 Cost: one term analysis per field and one embedder pass for what is new; twice that pass when a batch fails.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
-from simonides.errors import EmbedderMismatchError
+from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
+from simonides.index.sparse_postings import pack_terms
 from simonides.index.vectors import pack_tokens, quantise
 from simonides.protocols import TokenEmbedder
 from simonides.records.draft import Encoding, Prepared, content_key, is_turn
 from simonides.records.extraction import Extraction
+from simonides.records.hygiene import shown
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.duplicates import sign
 from simonides.retain.placing import occurred
-from simonides.retain.sparse import encode_each, in_context, sparse_terms
 from simonides.text.dates import field_terms
 
 if TYPE_CHECKING:
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 
     from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
+    from simonides.records.sparse import SparseTerms
 
 _Encoded: TypeAlias = "tuple[NDArray[np.float32], bytes]"
 _AT_ONCE = 128
@@ -215,3 +220,66 @@ def _why_no_vector(found: _Encoded | str) -> str:
     if not np.isfinite(found[0]).all():
         return "its vector is not finite"
     return "its vector is all zero" if not found[0].any() else "its vector is too large to be normalised"
+
+
+_UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
+
+Made = TypeVar("Made")
+
+
+def encode_each(
+    encode: Callable[[Sequence[str]], Sequence[Made]], texts: Sequence[str], name: str
+) -> list[Made | str]:
+    """What *encode* makes of each text, or why it makes nothing.
+
+    When a batch fails, each of its texts is encoded alone. What makes the whole model unusable is raised.
+    """
+    try:
+        found = list(encode(texts))
+        if len(found) == len(texts):
+            return [*found]
+    except _UNUSABLE:
+        raise
+    except Exception:  # noqa: BLE001, S110 - a model may be anyone's code; the texts are tried alone next
+        pass
+    made: list[Made | str] = []
+    for text in texts:
+        try:
+            (one,) = encode([text])
+            made.append(one)
+        except _UNUSABLE:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
+            made.append(f"{name} could not encode it ({type(error).__name__}: {shown(str(error))})")
+    return made
+
+
+def in_context(text: str, context: str) -> str:
+    """What is encoded of a memory."""
+    return f"{text}\n{context}" if context else text
+
+
+def sparse_terms(
+    texts: Sequence[str], encoder: SparseEncoder | None
+) -> tuple[list[bytes], tuple[tuple[int, str], ...]]:
+    """Packed terms per text (empty = none), and position and reason of each text that should have some."""
+    if encoder is None or not texts:
+        return [b""] * len(texts), ()
+    packed: list[bytes] = []
+    missing: list[tuple[int, str]] = []
+    for position, (text, found) in enumerate(
+        zip(texts, encode_each(encoder.encode, texts, encoder.name), strict=True)
+    ):
+        terms, problem = (b"", found) if isinstance(found, str) else _packed(found)
+        if not terms and text.strip():
+            missing.append((position, problem or "the encoder gave no terms"))
+        packed.append(terms)
+    return packed, tuple(missing)
+
+
+def _packed(found: SparseTerms) -> tuple[bytes, str]:
+    """The terms as stored, or what is wrong with them."""
+    try:
+        return pack_terms(found), ""
+    except ValueError as error:
+        return b"", str(error)

@@ -12,8 +12,8 @@ from simonides.options import MAX_PATH_BYTES
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
 from simonides.records.receipt import Imported
 from simonides.retain.importing.syncing import Syncing, gather
+from simonides.retain.pipeline import in_context, sparse_terms
 from simonides.retain.screening import secrets_in
-from simonides.retain.sparse import in_context, sparse_terms
 from simonides.services.write_path import WritePath
 from simonides.storage.export_format import check_file, read_records
 

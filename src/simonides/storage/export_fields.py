@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simonides.index.graph import LINK_KINDS
@@ -153,10 +154,6 @@ def _texts(value: object) -> list[str]:
     return value
 
 
-def _labels(value: object) -> tuple[str, ...]:
-    return clean_labels(value, "labels")
-
-
 def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError("is no list")
@@ -202,6 +199,8 @@ def _terms(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+_LABELS = partial(clean_labels, field="labels")
+
 _PRECISION = _one_of(Precision)
 _SHARE = _number(0.0, 1.0)
 _PLACE = _whole(1)
@@ -213,7 +212,7 @@ ENTITY: Mapping[str, Read] = {
     "folded": _text,
     "kind": _text,
     "qualifier": _text,
-    "readers": _labels,
+    "readers": _LABELS,
 }
 ALIAS: Mapping[str, Read] = {"entity": _PLACE, "folded": _text, "name": _text, "added_at": _moment}
 MERGE: Mapping[str, Read] = {
@@ -289,8 +288,8 @@ MEMORY: Mapping[str, Read] = {
     "expansion": _text,
     "path": _text,
     "project": _text,
-    "tags": _labels,
-    "acl": _labels,
+    "tags": _LABELS,
+    "acl": _LABELS,
     "valid_from": _time,
     "valid_from_precision": _PRECISION,
     "valid_to": _time,
