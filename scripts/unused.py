@@ -48,6 +48,7 @@ ALLOWED = {
     "prune_impressions|check_room|compare_systems|bins_of|document_items": "limits that tests make small",
     "entity_mass": "tests check that no mass is lost",
     "starts_by_itself": "compared with the record as a whole",
+    "HANDLE|EMAIL|CAUSE_FIRST": "named in extraction/rules",
     "embedded/storage.py": "storage loads the backend by its name",
     "anyio": "named in the text of a cast",
     "operations/local.py": "tests compare it with the commands and methods",

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.options import MOST_STEPS
-from simonides.services.administration import Administration
-from simonides.services.auditing import Auditing
+from simonides.services.administration import Administration, Auditing, Learning
 from simonides.services.context import arguments
 from simonides.services.editing import Editing
 from simonides.services.forgetting import Forgetting
-from simonides.services.learning import Learning
 from simonides.services.maintaining import Maintaining
 from simonides.services.reading import MemoryReading
 from simonides.services.recalling import Recalling

@@ -99,7 +99,8 @@ def sort_out(
     for memory, mark in relevant:
         put("Relevant", [memory], mark)
     put("Decisions", [memory for memory in current if memory.kind is Kind.DECISION])
-    put("Open questions", [memory for memory in current if _is_open(memory)])
+    asked = [each for each in current if OPEN_TAG in each.tags or each.text.rstrip().endswith("?")]
+    put("Open questions", asked)
     for before, after in changed:
         line = f"- {_plain(before.text)} → {_plain(after.text)} [{before.id} → {after.id}]"
         sections["Recent changes"].append((after.id, line))
@@ -127,10 +128,6 @@ def write_brief(
         if ids:
             kept[title] = tuple(ids)
     return Brief(text, tokens.count(text) if text else 0, kept, tuple(dict.fromkeys(omitted)))
-
-
-def _is_open(memory: Memory) -> bool:
-    return OPEN_TAG in memory.tags or memory.text.rstrip().endswith("?")
 
 
 def _line(memory: Memory, mark: str) -> str:

@@ -216,10 +216,8 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
     """The rows of all parts in order, *batch* (from 1) at a time.
 
     *workers* processes prepare parts beside this one; 1 = this one does.
-
-    Raises:
-        InputError: a number is out of range, or an item or a vector is wrong: rows of full batches before it
-            were handed out.
+    ``InputError``: a number is out of range, or an item or a vector is wrong; full batches before it were
+    given.
     """
     batch = clean_count(batch, "batch", 1, 10_000_000)
     workers = clean_count(workers, "workers", 1, _MOST_WORKERS)

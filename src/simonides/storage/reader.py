@@ -80,19 +80,14 @@ class Reader(Protocol):
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for.
 
-        Raises:
-            DamagedError: one of them is not what was written.
+        ``DamagedError``: one of them is not what was written.
         """
 
     def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
         """``memories`` without verification; the caller passes those that it returns to ``check``."""
 
     def check(self, ordinals: Sequence[int]) -> None:
-        """Compare rows with their checksums.
-
-        Raises:
-            DamagedError: one of them is not what was written.
-        """
+        """Compare rows with their checksums; ``DamagedError``: one of them is not what was written."""
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""
@@ -100,15 +95,13 @@ class Reader(Protocol):
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first.
 
-        Raises:
-            DamagedError: one of them is not what was written.
+        ``DamagedError``: one of them is not what was written.
         """
 
     def worded(self, memory: str) -> Worded | None:
         """A memory that the bank holds now, and what was settled when it got its words.
 
-        Raises:
-            DamagedError: it is not what was written.
+        May be ``DamagedError``.
         """
 
     def source(self, memory: str) -> Source | None:
@@ -176,8 +169,7 @@ class Reader(Protocol):
     def current_versions(self, now: int) -> Iterator[CurrentVersion]:
         """Every memory that the bank holds now, ended ones too, by the ordinal of the first version.
 
-        Args:
-            now: uses after it do not count, microseconds UTC.
+        Uses after *now* do not count.
         """
 
     def current_relations(self) -> list[tuple[int, str, int, str, bool]]:

@@ -108,12 +108,12 @@ class EmbeddedBank:
 
     Args:
         folder: the bank's folder; made when it is missing and *create* is true.
-        analyser: what makes terms; a bank whose terms another version made is analysed anew once.
+        analyser: makes terms; a bank whose terms another version made is analysed anew once.
         create: whether a missing bank is made.
         new_id: gives the identity of a new bank.
         files: the file layer of the index.
         audit_key: seals the audit log; ``None`` = the key in the folder, or no audit where there is none.
-        key: encrypts the rows, and keeps the index in memory; ``None`` = neither.
+        key: encrypts the rows, and keeps the index in memory.
 
     Raises:
         UnavailableError: the folder cannot be used.

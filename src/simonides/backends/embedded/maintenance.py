@@ -1,7 +1,7 @@
 """Rows about maintenance: moves (what was done to a memory, and why) and the evidence of observations.
 
-Every row is stamped with the time at which it was recorded, so an earlier viewpoint does not see it. It
-belongs to a memory's first version, so it is erased with the memory.
+Each has the time at which it was recorded, so an earlier viewpoint does not see it, and belongs to a memory's
+first version, so it is erased with the memory.
 """
 
 from __future__ import annotations

@@ -103,11 +103,7 @@ def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
 
 @answers_old_names(STORE_METHODS)
 class RemoteStore:
-    """Banks of a server; made by ``connect``. A context manager; usable from several threads.
-
-    Args:
-        http: client with the server's address and a token.
-    """
+    """Banks of a server; made by ``connect``. A context manager; usable from several threads."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._wire = _Wire(http)
@@ -206,12 +202,7 @@ def _memory(answer: Any) -> Memory:
 
 @answers_old_names(BANK_METHODS)
 class RemoteBank:
-    """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record.
-
-    Args:
-        name: of the bank.
-        wire: to the server.
-    """
+    """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record."""
 
     def __init__(self, name: str, wire: _Wire) -> None:
         self.name = name

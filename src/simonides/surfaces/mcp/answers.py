@@ -131,8 +131,7 @@ def within(
 ) -> tuple[Mapping[str, Any], str]:
     """Both copies of *answer*, with as many of its memories, from the first on, as both have room for.
 
-    Args:
-        budget: of either copy; ``None`` = none. What is no memory, and ``Shown.least``, is sent in any case.
+    *budget* is that of either copy. What is no memory, and ``Shown.least``, is sent in any case.
     """
     whole = finite(how.structured(answer))
     text = how.text(whole)
