@@ -197,11 +197,11 @@ def _draft(item: object, place: str, common: Mapping[str, Any], zone: tzinfo, *,
 
 def _statement(values: dict[str, Any], place: str) -> Relation | None:
     """The relation that the caller declares, when it names its subject and object; takes both out."""
-    single = values.pop("single_valued", False)
-    stated = {key: values.get(key, "") for key in ("relation", "subject", "object")}
     subject, other = values.pop("subject", ""), values.pop("object", "")
+    single = values.pop("single_valued", False)
     if not subject and not other:
         return None
+    stated = {"relation": values.get("relation", ""), "subject": subject, "object": other}
     for key, value in stated.items():
         if not value.strip():
             raise InputError(
