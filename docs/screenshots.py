@@ -19,14 +19,14 @@ from playwright.sync_api import ViewportSize, sync_playwright
 GUIDE = Path(__file__).parent / "guide"
 QUESTION = "demo/ask?q=Who+is+on+the+paramedic+course%3F"
 WIDE, NARROW = ViewportSize(width=1280, height=900), ViewportSize(width=360, height=780)
-PICTURES: dict[str, tuple[str, ViewportSize, Literal["light", "dark"], bool]] = {
-    "page-ask.png": (QUESTION, WIDE, "light", True),
-    "page-narrow.png": (QUESTION, NARROW, "dark", False),
-    "page-memories.png": ("demo/memories", WIDE, "light", False),
-    "page-time.png": ("demo/time", WIDE, "dark", False),
-    "page-names.png": ("demo/names", WIDE, "light", False),
+PICTURES: dict[str, tuple[str, ViewportSize, Literal["light", "dark"], str]] = {
+    "page-ask.png": (QUESTION, WIDE, "light", ".line"),
+    "page-narrow.png": (QUESTION, NARROW, "dark", ""),
+    "page-memories.png": ("demo/memories", WIDE, "light", ""),
+    "page-time.png": ("demo/time", WIDE, "dark", ""),
+    "page-names.png": ("demo/names", WIDE, "light", "main a[href*=entity]"),
 }
-"""Address, size, colours, and whether the first line is chosen."""
+"""Address, size, colours, and what is chosen then."""
 
 
 def main() -> None:
@@ -57,7 +57,7 @@ def main() -> None:
                 page.goto(f"{link[1]}/ui#/{place}")
                 page.wait_for_timeout(2_000)
                 if choose:
-                    page.locator(".line").first.click()
+                    page.locator(choose).first.click()
                     page.wait_for_timeout(1_000)
                 page.screenshot(path=GUIDE / name)
                 print(GUIDE / name)
