@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-OSLO, PORT, KEY = "Mara Quill lives in Oslo.", "listens on port 8080", "The spare key hangs behind the blue door."
+OSLO, PORT, KEY = (
+    "Mara Quill lives in Oslo.",
+    "listens on port 8080",
+    "The spare key hangs behind the blue door.",
+)
 
 
 def stated(place: str, day: str) -> dict[str, Any]:
@@ -42,9 +46,7 @@ def listed(page: Page) -> Locator:
 def of(served: Served, text: str) -> dict[str, Any]:
     """The memory of a waiting item, undecided or not."""
     [memory] = [
-        each["memory"]
-        for each in served.call("review", most=100)["items"]
-        if text in each["memory"]["text"]
+        each["memory"] for each in served.call("review", most=100)["items"] if text in each["memory"]["text"]
     ]
     return memory
 
@@ -118,11 +120,16 @@ def test_of_two_that_contradict_each_other_either_is_ended_and_comes_back(
     served.call("retain", items=[{**stated("Norrhav Port", "2026-02-05"), "role": "tool"}])
     page = open_page(served, "inbox?what=conflict")
     expect(card(page)).to_contain_text("Two memories contradict each other")
-    for name, gone, day in (("End the older", "Tarn Mill", "2026-02-05"), ("End the newer", "Norrhav Port", "")):
+    for name, gone, day in (
+        ("End the older", "Tarn Mill", "2026-02-05"),
+        ("End the newer", "Norrhav Port", ""),
+    ):
         card(page).get_by_role("button", name=name).click()
         expect(page.get_by_text("None of this kind waits.")).to_be_visible()
         assert not any(gone in text for text in served.texts())
-        [ended] = [each for each in served.call("moves")["moves"] if not each["became"] and not each["undone_at"]]
+        [ended] = [
+            each for each in served.call("moves")["moves"] if not each["became"] and not each["undone_at"]
+        ]
         memory = served.call("get_memory", memory=ended["memory"])["memory"]
         assert gone in memory["text"]
         assert memory["valid_to"].startswith(day)

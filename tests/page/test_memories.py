@@ -116,9 +116,7 @@ def test_a_search_is_narrowed_ordered_by_relevance_and_copied(served: Served, op
     expect(rows(page).first.get_by_role("link")).to_have_attribute("href", re.compile(ids[0]))
 
 
-def test_the_keyboard_walks_opens_comes_back_chooses_and_corrects(
-    served: Served, open_page: Opener
-) -> None:
+def test_the_keyboard_walks_opens_comes_back_chooses_and_corrects(served: Served, open_page: Opener) -> None:
     page = open_page(served, "memories")
     expect(rows(page).first).to_contain_text("passphrase")
     page.keyboard.press("j")
@@ -181,7 +179,10 @@ def test_a_text_that_was_begun_waits_and_can_be_thrown_away(served: Served, open
 def test_two_who_correct_one_row_see_both_texts(served: Served, open_page: Opener) -> None:
     page = open_page(served, "memories")
     found = held(served, KEY)
-    for answer, door, kept in (("Keep theirs", "green", "green door."), ("Save mine over it", "red", "the pot.")):
+    for answer, door, kept in (
+        ("Keep theirs", "green", "green door."),
+        ("Save mine over it", "red", "the pot."),
+    ):
         row(page, "The spare key").click(position={"x": 400, "y": 4})
         page.keyboard.press("e")
         page.get_by_label("Text of the memory").fill("The spare key lies under the pot.")
@@ -360,9 +361,7 @@ def test_a_list_that_the_server_refuses_can_be_asked_for_again(served: Served, o
     assert "The spare key is lost." in served.texts()
 
 
-def test_a_first_memory_is_stored_from_an_empty_list_and_taken_back(
-    empty: Served, open_page: Opener
-) -> None:
+def test_a_first_memory_is_stored_from_an_empty_list_and_taken_back(empty: Served, open_page: Opener) -> None:
     page = open_page(empty, "memories")
     page.get_by_label("Here").fill("Mara Quill lives in Bergen.")
     page.get_by_role("button", name="Store it").click()
