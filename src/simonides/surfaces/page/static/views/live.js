@@ -56,12 +56,16 @@ function useActivity(paused) {
     const ask = async () => {
       let wait = EVERY;
       try {
-        const answer = await call("activity", bank, { after: after.current ?? undefined, most: AT_ONCE }, stop.signal);
+        let answer = await call("activity", bank, { after: after.current ?? undefined, most: AT_ONCE }, stop.signal);
+        counted.current += answer.events.length;
+        // No word of what was forgotten stays here: what was shown is read again.
+        const forgot = answer.events.some((/** @type {any} */ each) => each.what === "forgotten"), anew = forgot || after.current === null;
+        if (forgot && after.current !== null) answer = await call("activity", bank, { most: AT_ONCE }, stop.signal);
         after.current = answer.next;
         failures = 0;
         setTrouble((was) => (was.problem ? { problem: null, wait: 0 } : was));
-        const fresh = answer.events.map((/** @type {any} */ each) => ({ ...each, number: ++counted.current })).reverse();
-        setEvents((was) => (was && !fresh.length ? was : [...fresh, ...(was ?? [])].slice(0, HELD)));
+        const fresh = answer.events.reverse().map((/** @type {any} */ each, /** @type {number} */ place) => ({ ...each, number: counted.current - place }));
+        setEvents((was) => (anew ? fresh : was && !fresh.length ? was : [...fresh, ...(was ?? [])].slice(0, HELD)));
         if (answer.events.length === AT_ONCE) wait = 0;
       } catch (error) {
         const problem = /** @type {any} */ (error);

@@ -103,7 +103,7 @@ async function read(bank, id) {
 
 /** @param {any} memory */
 export function hasEnded(memory) {
-  return Boolean(memory.superseded_by) || (memory.valid_to !== null && new Date(memory.valid_to) <= new Date());
+  return Boolean(memory.superseded_by || memory.expired_at) || (memory.valid_to !== null && new Date(memory.valid_to) <= new Date());
 }
 
 /**

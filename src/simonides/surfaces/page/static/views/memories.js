@@ -121,7 +121,7 @@ export function Memories({ params }) {
 
   const nothing = listing.begun && listing.count === 0 && listing.next === null && !listing.problem;
   if (nothing && !params.q && !isFiltered(params)) {
-    return html`<div class="stack first-memory"><${Progress} /><${FirstMemory} stored=${() => setTurn(turn + 1)} /></div>`;
+    return html`<div class="stack first-memory"><${Progress} /><${FirstMemory} stored=${() => setTurn((was) => was + 1)} /></div>`;
   }
   // Rows that were made stay the same while somebody scrolls, and need not be compared again.
   /** @type {Map<number, any>} */
@@ -152,9 +152,9 @@ export function Memories({ params }) {
             ${!isExport && optionsOf("list_memories").order && !params.q && html`<select aria-label="Order" value=${params.order ?? "newest"}
               onChange=${(/** @type {any} */ event) => set({ order: event.currentTarget.value === "id" ? "id" : null })}>
               <option value="newest">learned last first</option><option value="id" selected=${params.order === "id"}>by id</option></select>`}
-            ${!isExport && html`<button class="quiet" onClick=${() => setTurn(turn + 1)}>Read again</button>`}
+            ${!isExport && html`<button class="quiet" onClick=${() => setTurn((was) => was + 1)}>Read again</button>`}
             ${!isExport && html`<${CopyRequest} operation=${operation} values=${values} />`}</span></div>`}
-      ${listing.problem && listing.count === 0 ? html`<${Failure} problem=${listing.problem} again=${() => setTurn(turn + 1)} />`
+      ${listing.problem && listing.count === 0 ? html`<${Failure} problem=${listing.problem} again=${() => setTurn((was) => was + 1)} />`
         : !listing.begun ? html`<${Busy} />`
         : nothing ? html`<${NothingFound} params=${params} />`
         : html`<div class=${`table${params.q ? " found" : ""}${listing === latest ? "" : " stale"}`}>
@@ -216,7 +216,7 @@ function Search({ params }) {
     waiting.current = setTimeout(() => set({ q: text.trim() || null }, true), wait);
   };
   return html`<form role="search" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); search(typed, 0); }}>
-    <input id="search-memories" type="search" aria-label="Search the memories" placeholder="Search by meaning or words" value=${typed}
+    <input id="search-memories" data-question type="search" aria-label="Search the memories" placeholder="Search by meaning or words" value=${typed}
       maxlength="65536" autocomplete="off" onInput=${(/** @type {any} */ event) => search(event.currentTarget.value, TYPING_MS)} /></form>`;
 }
 

@@ -353,8 +353,10 @@ function Between({ params, span }) {
   const earlier = momentOf(params.from) ?? quarter;
   const wrong = earlier >= end;
   const values = { earlier: earlier.toISOString(), later: later?.toISOString() };
-  const [compared] = useInTurn([wrong || (span.busy && !params.from) ? null : { operation: "diff", values }]);
-  const moved = useAnswer(offers("moves") ? "moves" : null, {});
+  const asks = !wrong && !(span.busy && !params.from);
+  // The steps first, which say what belongs together.
+  const [moved, compared] = useInTurn([
+    asks && offers("moves") ? { operation: "moves", values: {} } : null, asks ? { operation: "diff", values } : null]);
   return html`<${Fragment}>
     <div class="panel stack">
       <div>
