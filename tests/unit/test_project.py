@@ -102,7 +102,7 @@ def test_ci_runs_the_documented_test_command_and_then_the_checks() -> None:
 
     commands = [line for line in script.read_text("utf-8").splitlines() if line.startswith("make")]
 
-    assert commands == ["make test", "make check", "make package"]
+    assert commands == ["make test", "make test-ui", "make check", "make package"]
     assert "set -euo pipefail" in script.read_text("utf-8")
     assert os.access(script, os.X_OK)
 

@@ -175,8 +175,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "stats": ("banks:STATS", "Show what a bank holds."),
     "verify": ("banks:verify", "Check a bank for damage; exit code 1 when there is any."),
     "when": ("when:when", "Print the times that a text names; exit code 1 when it names none."),
-    "ui": ("ui:ui", "Open a page in the browser: ask, browse, correct and delete what a store remembers."),
-    "serve": ("serve:serve", "Serve a store over HTTP; every request but /health/live needs a token."),
+    "ui": ("ui:ui", "Open the page of a store: ask, browse, correct and delete what it remembers."),
+    "serve": (
+        "serve:serve",
+        "Serve a store over HTTP, and its page at /ui; every request but /health/live needs a token.",
+    ),
     "mcp": (
         "mcp:mcp",
         "Serve a store to an MCP client over standard input and output; a client starts this itself.",
