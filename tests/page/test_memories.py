@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-BUSY = {"status": 429, "headers": {"retry-after": "1"}, "json": {"detail": "too many requests at once"}}
-FAILED = {"status": 500, "json": {"detail": "the disk is full"}}
+BUSY: dict[str, Any] = {
+    "status": 429,
+    "headers": {"retry-after": "1"},
+    "json": {"detail": "too many requests at once"},
+}
+FAILED: dict[str, Any] = {"status": 500, "json": {"detail": "the disk is full"}}
 KEY, RYE, PORT = "The spare key hangs", "likes rye bread", "listens on port 9090"
 
 
@@ -34,9 +38,9 @@ def choose(page: Page, *texts: str) -> None:
     expect(page.get_by_text(f"{len(texts)} chosen")).to_be_visible()
 
 
-def held(served: Served, text: str, **options: Any) -> dict[str, Any]:
+def held(served: Served, text: str) -> Any:
     """The memory of a text, archived and ended ones, too."""
-    found = served.call("list_memories", limit=1_000, include_archived="true", **options)["memories"]
+    found = served.call("list_memories", limit=1_000, include_archived="true")["memories"]
     [memory] = [each for each in found if text in each["text"]]
     return served.call("get_memory", memory=memory["id"])["memory"]
 

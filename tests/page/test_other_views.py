@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-BUSY = {"status": 429, "headers": {"retry-after": "2"}, "json": {"detail": "too many requests at once"}}
+BUSY: dict[str, Any] = {
+    "status": 429,
+    "headers": {"retry-after": "2"},
+    "json": {"detail": "too many requests at once"},
+}
 NEW = "The heron service now listens on port 9091."
 
 
@@ -92,6 +96,9 @@ def test_live_asks_a_busy_or_lost_server_again_and_misses_nothing(served: Served
     expect(page.get_by_text("of another state; asked again in")).to_be_visible()
     page.unroute("**/activity?*")
     page.context.set_offline(True)
+    page.keyboard.press("p")
+    expect(page.get_by_text("Paused")).to_be_visible()
+    page.keyboard.press("p")
     expect(page.get_by_text("The server does not answer.")).to_be_visible()
     served.call("retain", items=[{"text": NEW}])
     page.context.set_offline(False)
@@ -175,7 +182,7 @@ def test_time_compares_two_moments(served: Served, open_page: Opener) -> None:
 # -- names
 
 
-def entity(served: Served, name: str) -> dict[str, Any]:
+def entity(served: Served, name: str) -> Any:
     entities = served.call("entities", limit=100)["entities"]
     [found] = [each for each in entities if each["name"] == name]
     return found

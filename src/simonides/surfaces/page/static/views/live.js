@@ -120,7 +120,8 @@ function Watched({ params }) {
   /** @param {number} step */
   const move = (step) => rows()[focused() < 0 ? 0 : Math.max(0, Math.min(rows().length - 1, focused() + step))]?.focus();
   const open = () => /** @type {HTMLElement | null | undefined} */ (rows()[focused()]?.querySelector("summary, a"))?.click();
-  const pause = () => set({ paused: paused ? null : "yes" }, true);
+  // The keys may come faster than the page is drawn.
+  const pause = () => set({ paused: route.value.params.paused === "yes" ? null : "yes" }, true);
   useKeys({
     j: { does: "Next event", run: () => move(1) },
     k: { does: "Event before", run: () => move(-1) },
