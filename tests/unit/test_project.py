@@ -90,7 +90,8 @@ def test_every_make_target_says_what_it_does_and_is_in_the_contributing_guide() 
 
     assert set(make_targets()) == {
         "setup", "demo", "test", "conformance", "check", "fix", "audit", "lock", "sbom", "mutation",
-        "bench", "train", "docs", "site", "package", "container", "start", "soak", "encryption", "fuzz", "clean", "help"
+        "bench", "train", "docs", "site", "package", "container", "start", "soak", "encryption", "fuzz", "clean", "help",
+        "screenshots", "vendor",
     }  # fmt: skip
     for target, meaning in make_targets().items():
         assert meaning, f"`{target}` has no ## comment"

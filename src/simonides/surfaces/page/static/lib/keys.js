@@ -27,7 +27,7 @@ export function useKeys(keys) {
 /** @param {EventTarget | null} target */
 function isWriting(target) {
   const element = /** @type {HTMLElement | null} */ (target);
-  return Boolean(element?.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]"));
+  return Boolean(element?.closest?.("input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select, [contenteditable]"));
 }
 
 addEventListener("keydown", (event) => {
