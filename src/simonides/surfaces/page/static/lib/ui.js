@@ -5,7 +5,9 @@ import { Component, Fragment, h, render } from "../vendor/preact.js";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { computed, effect, signal, useSignal } from "../vendor/signals.js";
 import { call, requestOf } from "./api.js";
-import { changes, failed, route, session, tell } from "./state.js";
+import { changes, failed, route, session, set, tell } from "./state.js";
+
+const TYPING_MS = 250;
 
 /** @type {(strings: TemplateStringsArray, ...values: any[]) => any} */
 export const html = htm.bind(h);
@@ -39,6 +41,36 @@ export function useAnswer(operation, values) {
     return () => stop.abort();
   }, [key]);
   return { ...state, again: () => setTurn(turn + 1) };
+}
+
+/**
+ * The text of a search box that follows a parameter of the address.
+ * @param {string} value of the parameter
+ * @returns {[string, (text: string) => void]}
+ */
+export function useTyped(value) {
+  const [typed, setTyped] = useState(value);
+  // In a layout effect, as all that moves the focus or sets what a key changes: one after the paint would undo the
+  // first key. A space at the end is the start of the next word.
+  useLayoutEffect(() => setTyped((was) => (was.trim() === value ? was : value)), [value]);
+  return [typed, setTyped];
+}
+
+/**
+ * The text of a search box that asks while somebody writes: by the parameter *q*, when no key came for a while.
+ * @param {string} value of the parameter
+ * @returns {[string, (text: string, wait?: number) => void]}
+ */
+export function useSearch(value) {
+  const [typed, type] = useTyped(value);
+  const waiting = useRef(0);
+  // Another view must not be asked what was written in this one.
+  useLayoutEffect(() => () => clearTimeout(waiting.current), []);
+  return [typed, (text, wait = TYPING_MS) => {
+    type(text);
+    clearTimeout(waiting.current);
+    waiting.current = setTimeout(() => set({ q: text.trim() || null }, true), wait);
+  }];
 }
 
 /** @param {{problem: any, again?: () => void}} props */
@@ -80,7 +112,7 @@ export function Loaded({ of, children }) {
  */
 export function Dialog({ title, close, children }) {
   const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
+  useLayoutEffect(() => {
     box.current?.showModal();
   }, []);
   return html`<dialog ref=${box} onClose=${close} aria-label=${title}>

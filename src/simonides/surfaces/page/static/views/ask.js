@@ -5,7 +5,7 @@ import { call, isExport } from "../lib/api.js";
 import { useKeys } from "../lib/keys.js";
 import { address, can, change, offers, route, session, set } from "../lib/state.js";
 import { Text, Time } from "../lib/text.js";
-import { CopyRequest, Dialog, Empty, Failure, Fragment, Loaded, Relevance, html, useAnswer, useEffect, useRef, useState } from "../lib/ui.js";
+import { CopyRequest, Dialog, Empty, Failure, Fragment, Loaded, Relevance, html, useAnswer, useLayoutEffect, useRef, useState, useTyped } from "../lib/ui.js";
 import { Stages } from "./stages.js";
 import { Marks, MemoryCard } from "./memory.js";
 
@@ -16,10 +16,9 @@ const COMMON = ["precision", "profile", "limit", "max_tokens", "as_of", "known_a
 /** @param {{params: Record<string, string>}} props */
 export function Ask({ params }) {
   const box = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const [typed, setTyped] = useState(params.q ?? "");
+  const [typed, setTyped] = useTyped(params.q ?? "");
   const [empty, setEmpty] = useState(false);
-  useEffect(() => setTyped(params.q ?? ""), [params.q]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!params.q) box.current?.focus();
     call("stats", route.value.bank).then((told) => setEmpty(told.current === 0), () => setEmpty(false));
   }, []);

@@ -5,7 +5,7 @@ import { wordDifference } from "../lib/difference.js";
 import { useKeys } from "../lib/keys.js";
 import { address, change, failed, go, offers, route, set, tell } from "../lib/state.js";
 import { Text, Time } from "../lib/text.js";
-import { CopyRequest, Dialog, Empty, Failure, Busy, Relevance, VirtualList, effect, html, useEffect, useMemo, useRef, useState } from "../lib/ui.js";
+import { CopyRequest, Dialog, Empty, Failure, Busy, Relevance, VirtualList, effect, html, useEffect, useLayoutEffect, useMemo, useRef, useSearch, useState } from "../lib/ui.js";
 import { Marks } from "./memory.js";
 import { BulkActions, Progress } from "./memories-bulk.js";
 import { Chips, Filters, isFiltered, optionsOf, passes, requestIn, useFacets } from "./memories-filters.js";
@@ -13,7 +13,6 @@ import { Listing } from "./memories-listing.js";
 
 const NARROW = matchMedia("(max-width: 760px)");
 const HEIGHT = 42, NARROW_HEIGHT = 66;
-const TYPING_MS = 250;
 /** What can be done with chosen rows; who may do none of it chooses none. */
 const CHANGES = ["update_memory", "pin", "archive", "invalidate", "forget"];
 
@@ -54,7 +53,7 @@ export function Memories({ params }) {
     }
     return new Listing(async (cursor, signal) => pageOf(operation, await call(operation, bank, { ...values, ...(cursor ? { cursor } : {}) }, signal), params), again);
   }, [key, turn]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (left?.listing === latest) {
       const back = left;
       left = null;
@@ -205,19 +204,10 @@ async function refresh(bank, listing, id) {
 
 /** @param {{params: Record<string, string>}} props */
 function Search({ params }) {
-  const [typed, type] = useState(params.q ?? "");
-  const waiting = useRef(0);
-  useEffect(() => type(params.q ?? ""), [params.q]);
-  useEffect(() => () => clearTimeout(waiting.current), []);
-  /** @param {string} text @param {number} wait */
-  const search = (text, wait) => {
-    type(text);
-    clearTimeout(waiting.current);
-    waiting.current = setTimeout(() => set({ q: text.trim() || null }, true), wait);
-  };
+  const [typed, search] = useSearch(params.q ?? "");
   return html`<form role="search" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); search(typed, 0); }}>
     <input id="search-memories" data-question type="search" aria-label="Search the memories" placeholder="Search by meaning or words" value=${typed}
-      maxlength="65536" autocomplete="off" onInput=${(/** @type {any} */ event) => search(event.currentTarget.value, TYPING_MS)} /></form>`;
+      maxlength="65536" autocomplete="off" onInput=${(/** @type {any} */ event) => search(event.currentTarget.value)} /></form>`;
 }
 
 /** @param {{listing: Listing, chosen: Set<string>, choose: ((ids: string[], whether: boolean) => void) | null, found: boolean}} props */
@@ -288,7 +278,7 @@ function Editor({ listing, id, close, ask }) {
   const [text, setText] = useState(drafts.get(key)?.text ?? base.text);
   const [theirs, setTheirs] = useState(/** @type {any} */ (null));
   const [busy, setBusy] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = /** @type {HTMLTextAreaElement} */ (box.current);
     element.focus({ preventScroll: true });
     element.setSelectionRange(element.value.length, element.value.length);

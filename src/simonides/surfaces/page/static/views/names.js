@@ -5,7 +5,7 @@ import { call } from "../lib/api.js";
 import { useKeys } from "../lib/keys.js";
 import { address, change, offers, route, session, set } from "../lib/state.js";
 import { Text, Time, partsOf } from "../lib/text.js";
-import { Dialog, Empty, Fragment, Loaded, VirtualList, html, useAnswer, useEffect, useRef, useState } from "../lib/ui.js";
+import { Dialog, Empty, Fragment, Loaded, VirtualList, html, useAnswer, useLayoutEffect, useRef, useSearch, useState } from "../lib/ui.js";
 import { MemoryTable, Moment, useSpan } from "./time.js";
 
 const MOST = 1_000;
@@ -40,14 +40,12 @@ function plain(name, most = Infinity) {
 /** @param {{params: Record<string, string>}} props */
 export function Names({ params }) {
   const entity = Number(params.entity) || 0;
-  const [typed, setTyped] = useState(params.q ?? "");
+  const [typed, write] = useSearch(params.q ?? "");
   const search = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const timer = useRef(0);
   const { of, found } = useNames(params.q ?? "", params.kind);
   const [place, setPlace] = useState(-1);
   const kinds = [...new Set((of.answer?.entities ?? []).map((/** @type {Entity} */ each) => each.kind))].sort();
-  useEffect(() => setTyped(params.q ?? ""), [params.q]);
-  useEffect(() => setPlace(found.findIndex((each) => each.number === entity)), [entity, of.answer, params.kind]);
+  useLayoutEffect(() => setPlace(found.findIndex((each) => each.number === entity)), [entity, of.answer, params.kind]);
   /** @param {number} step */
   const move = (step) => setPlace(Math.max(0, Math.min(found.length - 1, place + step)));
   /** @param {Entity | undefined} each */
@@ -58,18 +56,12 @@ export function Names({ params }) {
     Enter: { does: "Open the name", run: () => open(found[place]) },
     f: { does: "Search the names", run: () => search.current?.focus() },
   });
-  /** @param {any} event */
-  const write = (event) => {
-    const text = event.currentTarget.value;
-    setTyped(text);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => set({ q: text || null }, true), 200);
-  };
   return html`<div class=${entity ? "names one" : "names"}>
     <div class="stack names-list">
       <h1>Names</h1>
       <div class="row">
-        <input ref=${search} class="grow" type="search" aria-label="Search the names" placeholder="Search the names" value=${typed} onInput=${write} autocomplete="off" />
+        <input ref=${search} class="grow" type="search" aria-label="Search the names" placeholder="Search the names" value=${typed}
+          onInput=${(/** @type {any} */ event) => write(event.currentTarget.value)} autocomplete="off" />
         ${kinds.length > 1 && html`<select aria-label="Kind" value=${params.kind ?? ""} onChange=${(/** @type {any} */ event) => set({ kind: event.currentTarget.value || null }, true)}>
           <option value="">all kinds</option>${kinds.map((kind) => html`<option value=${kind} selected=${kind === params.kind}>${kind}</option>`)}</select>`}
       </div>

@@ -6,7 +6,7 @@ import { wordDifference } from "../lib/difference.js";
 import { useKeys } from "../lib/keys.js";
 import { address, changes, offers, route, session, set } from "../lib/state.js";
 import { Text, Time } from "../lib/text.js";
-import { CopyRequest, Empty, Fragment, Loaded, Relevance, html, useAnswer, useEffect, useMemo, useRef, useState } from "../lib/ui.js";
+import { CopyRequest, Empty, Fragment, Loaded, Relevance, html, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useState, useTyped } from "../lib/ui.js";
 import { Band } from "./live.js";
 
 const DAY = 86_400_000;
@@ -101,8 +101,8 @@ export function Moment({ label, value, span, choose, hint, none = "Now" }) {
   const chosen = momentOf(value ?? undefined);
   const [dragged, setDragged] = useState(/** @type {number | null} */ (null));
   const timer = useRef(0);
-  useEffect(() => setDragged(null), [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useLayoutEffect(() => setDragged(null), [value]);
+  useLayoutEffect(() => () => clearTimeout(timer.current), []);
   const first = startOfDay(chosen && chosen < span.first ? chosen : span.first);
   const today = startOfDay(new Date());
   const last = startOfDay(chosen && chosen > span.last ? chosen : span.last);
@@ -235,8 +235,7 @@ function AtMoment({ params, span }) {
   const list = { ...moments, limit, newest: newest || undefined };
   const question = params.q ? { query: params.q, ...moments } : null;
   const [listed, answered] = useInTurn([{ operation: "list_memories", values: list }, question && { operation: "recall", values: question }]);
-  const [typed, setTyped] = useState(params.q ?? "");
-  useEffect(() => setTyped(params.q ?? ""), [params.q]);
+  const [typed, setTyped] = useTyped(params.q ?? "");
   const moment = momentOf(asOf ?? undefined) ?? new Date();
   /** @param {number} months */
   const step = (months) => {
