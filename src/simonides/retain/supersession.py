@@ -23,7 +23,7 @@ from simonides.records.interval import FOREVER, Interval
 from simonides.retain.placing import all_may_read, same_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
@@ -45,10 +45,15 @@ _NEW = "\0new"
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A memory of another value, and the rule that says so."""
+    """A memory of another value, and the rule that says so.
+
+    Attributes:
+        later: it was stored after the statement that meets it now, as after an edit of that one.
+    """
 
     held: Held
     rule: str
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +104,19 @@ def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Divi
     mine, theirs, closed_by = [Span(start, end)], [], None
     for rival in sorted(rivals, key=lambda one: (one.held.since, one.held.ordinal)):
         known = rival.held
-        if place.trust < known.trust or not (known.valid_from < end and start < known.valid_to):
+        if not (known.valid_from < end and start < known.valid_to):
             continue
-        if known.since > start or (known.since == start and known.bounded and not bounded):
-            if all_may_read(draft.acl, known.readers):
+        # Which of the two had to end the other when it came.
+        older, newer = (place.trust, known.trust) if rival.later else (known.trust, place.trust)
+        if newer < older:
+            continue
+        if _leads(known, start, bounded=bounded, later=rival.later):
+            if _may_end(known.readers, draft.acl, came_later=rival.later):
                 left = _without(mine, known.valid_from, known.valid_to, known.id)
                 if left and left != mine:
                     closed_by = closed_by or (rival if left[0].end < mine[0].end else None)
                     mine = left
-        elif same_readers(draft.acl, known.readers):
+        elif _may_end(draft.acl, known.readers, came_later=not rival.later):
             whole = [Span(known.valid_from, known.valid_to, known.superseded_by)]
             # What began with it and ends as it does was mistaken, and leaves the record.
             left = _without(whole, start, end, _NEW)
@@ -115,6 +124,18 @@ def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Divi
             if len(left) == 1 or not known.keyed:
                 theirs.append((rival, tuple(left)))
     return Division(tuple(mine), tuple(theirs), closed_by)
+
+
+def _leads(known: Held, start: int, *, bounded: bool, later: bool) -> bool:
+    """Whether *known* holds where a statement from *start* on does too; *later*: *known* was stored later."""
+    if known.since != start:
+        return known.since > start
+    return known.bounded >= bounded if later else known.bounded > bounded
+
+
+def _may_end(readers: Collection[str], others: Collection[str], *, came_later: bool) -> bool:
+    """Whether a memory for *readers* may end one for *others*, which it changes if it came later."""
+    return same_readers(readers, others) if came_later else all_may_read(others, readers)
 
 
 def _without(spans: Sequence[Span], start: int, end: int, by: str) -> list[Span]:
