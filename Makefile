@@ -49,13 +49,16 @@ $(READY): pyproject.toml
 demo: $(READY) ## retain a year's journal, ask it ten questions, show one trace
 	@$(BIN)/simonides demo
 
+# Where there is a file system in memory with room for it, the folders of tests lie there; a test deletes its own.
+IN_MEMORY := $(shell [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }')" -gt 2000000 ] 2>/dev/null && echo TMPDIR=/dev/shm)
+
 # The tests that need the default embedder are skipped without it; in CI that would hide them.
 test: $(READY) ## fetch the default embedder if it is missing, run all tests but the soak tests
 	@$(BIN)/simonides models pull || { \
 	  echo "The default embedder could not be fetched."; \
 	  [ "$$CI" != true ] || exit 1; \
 	  echo "Tests that need it will be skipped."; } >&2
-	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+	$(IN_MEMORY) $(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 # The tests load the page's libraries as they are shipped; npm brings only the checker of types and axe-core.
 PAGE_TOOLS := scripts/page/node_modules/.installed

@@ -137,6 +137,7 @@ class Year:
         chance: of what happens.
         killing: of where maintenance is cut off; ``None`` = nowhere.
         looks: how many earlier weeks are asked as of then each week; 0 = all.
+        weeks: of the year that are lived.
         counts: what was done and checked.
         faults: what did not hold.
     """
@@ -148,6 +149,7 @@ class Year:
     chance: random.Random
     killing: random.Random | None = None
     looks: int = 0
+    weeks: int = WEEKS
     oracle: Oracle = field(default_factory=Oracle)
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -155,9 +157,9 @@ class Year:
     def live(self) -> None:
         """All of it."""
         moments: list[datetime] = []
-        per_week = self.events // WEEKS
-        for week in range(WEEKS):
-            for number in range(per_week + (week < self.events % WEEKS)):
+        per_week = self.events // self.weeks
+        for week in range(self.weeks):
+            for number in range(per_week + (week < self.events % self.weeks)):
                 self.clock.advance(seconds=WEEK_SECONDS / (per_week + 1))
                 self._event(f"note {week}-{number}")
             self.clock.now = START + timedelta(days=7 * (week + 1))
@@ -296,7 +298,7 @@ def held(bank: Bank) -> list[tuple[Any, ...]]:
     return sorted(rows, key=repr)
 
 
-def live(folder: Path, events: int, seed: int, *, looks: int = 0) -> dict[str, Any]:
+def live(folder: Path, events: int, seed: int, *, looks: int = 0, weeks: int = WEEKS) -> dict[str, Any]:
     """The year undisturbed, and once more with kills; what was counted, and the faults of both."""
     profile = folder / "year.toml"
     profile.write_text(PROFILE, encoding="utf-8")
@@ -305,7 +307,7 @@ def live(folder: Path, events: int, seed: int, *, looks: int = 0) -> dict[str, A
     for name, killing in (("whole", None), ("killed", random.Random(seed + 1))):
         clock = FrozenClock(START)
         with simonides.open(folder / name, clock=clock, embedder=None) as store:
-            year = Year(store.bank(), clock, profile, events, random.Random(seed), killing, looks)
+            year = Year(store.bank(), clock, profile, events, random.Random(seed), killing, looks, weeks)
             year.live()
             years.append(year)
             ends.append(held(year.bank))
@@ -318,7 +320,7 @@ def live(folder: Path, events: int, seed: int, *, looks: int = 0) -> dict[str, A
         faults.append("the year with kills ended in another state")
     return {
         "events": events,
-        "weeks": WEEKS,
+        "weeks": weeks,
         "seed": seed,
         "held_at_the_end": len(ends[0]),
         **{

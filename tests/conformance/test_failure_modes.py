@@ -115,7 +115,7 @@ def test_quantisation_drift(lab: Lab) -> None:
     rows = [f"row {n} {words(3, n)}" for n in range(5_000)]
     vectors = {text: unit(n + 10) for n, text in enumerate(rows)}
     bank = lab.bank({QUERY: list(towards), **vectors})
-    bank.retain(rows, deduplicate=False)
+    bank.load(rows, np.array([vectors[text] for text in rows], np.float32))
     exact = sorted(rows, key=lambda text: -float(np.dot(vectors[text], towards)))[:100]
 
     def kept(profile: str) -> float:

@@ -363,11 +363,12 @@ def test_the_same_store_query_clock_and_seed_give_the_same_bytes(
 
 @pytest.mark.spec("DF-06")
 def test_the_index_on_disk_changes_no_byte_of_an_answer(
-    tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder
+    tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Past 2,000 rows the index is written, so that there are sealed blocks and a tail.
-    items = [f"note {n} on heater {n % 13} and kettle {n % 7}" for n in range(2_100)]
-    queries = ("heater 12", "note 2099", "kettle 3 heater 5")
+    # Past 200 rows the index is written here, so that there are sealed blocks and a tail.
+    monkeypatch.setattr("simonides.backends.embedded.merge.SMALLEST_MERGE", 200)
+    items = [f"note {n} on heater {n % 13} and kettle {n % 7}" for n in range(210)]
+    queries = ("heater 12", "note 209", "kettle 3 heater 5")
 
     def answers() -> list[bytes]:
         with simonides.open(tmp_path / "store", clock=clock, embedder=stub_embedder) as store:

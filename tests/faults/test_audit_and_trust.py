@@ -15,14 +15,17 @@ from tests.embedded_rows import connection_of
 import simonides
 from simonides.backends.embedded.checksums import add_functions
 from simonides.errors import DamagedError, InputError, NotFoundError, UnavailableError
+from simonides.testing.clock import FrozenClock
+from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.conftest import CopyOf
+
     from simonides.bank import Bank
     from simonides.store import Store
-    from simonides.testing.embedder import StubEmbedder
 
 
 def change(bank: Bank, statement: str, *values: object) -> None:
@@ -33,16 +36,24 @@ def change(bank: Bank, statement: str, *values: object) -> None:
     connection.close()
 
 
+def audit(folder: Path) -> None:
+    with simonides.open(
+        folder, clock=FrozenClock(), embedder=StubEmbedder(dimension=32), environ={}
+    ) as store:
+        bank = store.bank("diary")
+        bank.retain("Before the audit.")
+        bank.start_audit()
+        ids = [bank.retain(f"Memory {n} of Ravi Canarywort.")[0] for n in range(8)]
+        store.bank("diary", principal="tove").retain("Tove's own.")
+        bank.forget(ids[0])
+        bank.used(ids[1])
+
+
 @pytest.fixture
-def audited(store: Store, bank: Bank) -> Bank:
+def audited(store: Store, copy_of: CopyOf) -> Bank:
     """Twelve rows of audit log."""
-    bank.retain("Before the audit.")
-    bank.start_audit()
-    ids = [bank.retain(f"Memory {n} of Ravi Canarywort.")[0] for n in range(8)]
-    store.bank(bank.name, principal="tove").retain("Tove's own.")
-    bank.forget(ids[0])
-    bank.used(ids[1])
-    return bank
+    copy_of("audited", audit, store.folder)
+    return store.bank("diary")
 
 
 def test_the_log_verifies_and_names_no_one(audited: Bank) -> None:
@@ -127,9 +138,10 @@ def test_a_cut_is_found_though_the_bank_is_written_after_it(
     def earlier() -> datetime:
         return datetime(2026, 2, 1, tzinfo=UTC)
 
-    with simonides.open(tmp_path / "other", embedder=stub_embedder, environ={}, clock=earlier) as other:
-        other.bank().retain("From another bank.")
-        other.bank().export(tmp_path / "bank.jsonl")
+    if write == "import":
+        with simonides.open(tmp_path / "other", embedder=stub_embedder, environ={}, clock=earlier) as other:
+            other.bank().retain("From another bank.")
+            other.bank().export(tmp_path / "bank.jsonl")
     assert audited.verify().ok
     change(audited, f"DELETE FROM audit WHERE {cut}")
     assert not audited.verify().ok

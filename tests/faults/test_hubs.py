@@ -25,17 +25,17 @@ CHAIN = (
 
 @pytest.fixture(scope="module")
 def bank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bank]:
-    """5,000 memories that mention the user, and three that lead from Kestrel to a budget."""
+    """2,000 memories that mention the user, and three that lead from Kestrel to a budget."""
     folder = tmp_path_factory.mktemp("store")
     with simonides.open(folder, clock=FrozenClock(), embedder=StubEmbedder(dimension=32)) as store:
         opened = store.bank("diary")
-        opened.retain([*(f"Ines likes gadget {n}" for n in range(5_000)), *CHAIN], deduplicate=False)
+        opened.retain([*(f"Ines likes gadget {n}" for n in range(2_000)), *CHAIN], deduplicate=False)
         yield opened
 
 
 @pytest.mark.fault("G2")
 def test_osprey_and_the_budget_are_among_the_first_five(bank: Bank) -> None:
-    assert max(entity.mentions for entity in bank.entities()) == 5_003
+    assert max(entity.mentions for entity in bank.entities()) == 2_003
     recall = bank.recall("What does Kestrel depend on?", profile="memoria")
     assert set(CHAIN) <= {hit.text for hit in recall.hits[:5]}
     assert recall[0].text == CHAIN[0]

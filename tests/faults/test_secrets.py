@@ -51,7 +51,10 @@ class Tokens:
 
     def told_in(self, text: str) -> set[str]:
         """Places whose token, or the beginning of it, is in *text*."""
-        return {place for token, place in self.places.items() if token[:LEAST].lower() in text.lower()}
+        text = text.lower()
+        if "ghp_" not in text:
+            return set()
+        return {place for token, place in self.places.items() if token[:LEAST].lower() in text}
 
 
 def of_bank(bank: Bank, elsewhere: Path) -> dict[str, dict[str, Any]]:

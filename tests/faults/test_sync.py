@@ -677,7 +677,7 @@ def rounds(
     return moved, ended
 
 
-@pytest.mark.parametrize("seed", [7, 11])
+@pytest.mark.parametrize("seed", [7, pytest.param(11, marks=pytest.mark.soak)])
 def test_after_rounds_of_changes_it_is_as_after_a_fresh_import(
     cli_json: CliJson, tmp_path: Path, store_path: Path, seed: int
 ) -> None:

@@ -431,7 +431,9 @@ def every_verb(bank: Bank, memory: str, when: Any) -> Iterator[Callable[[], obje
     yield lambda: bank.forget_where(after=when, dry_run=True)
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Pacific/Kiritimati", "Etc/GMT+12"])
+@pytest.mark.parametrize(
+    "zone", ["Pacific/Kiritimati", "Etc/GMT+12", pytest.param("UTC", marks=pytest.mark.soak)]
+)
 def test_every_verb_answers_or_refuses_a_time_at_the_ends_of_the_calendar(
     tmp_path: Path, clock: FrozenClock, stub_embedder: StubEmbedder, zone: str
 ) -> None:

@@ -312,8 +312,9 @@ def sentence(number: int) -> str:
 
 
 @pytest.mark.fault("V5")
+@pytest.mark.parametrize("rows", [2_000, pytest.param(4_000, marks=pytest.mark.soak)])
 def test_after_churn_every_live_row_is_first_for_its_own_text_and_no_dead_one_shows(
-    tmp_path: Path, clock: FrozenClock, dense_only: Path
+    tmp_path: Path, clock: FrozenClock, dense_only: Path, rows: int
 ) -> None:
     stub = StubEmbedder(dimension=128)
 
@@ -322,22 +323,22 @@ def test_after_churn_every_live_row_is_first_for_its_own_text_and_no_dead_one_sh
 
     with opened() as store:
         bank = store.bank("diary")
-        ids = bank.retain([sentence(n) for n in range(4_000)])
-        assert bank.forget(ids[::2]) == 2_000
+        ids = bank.retain([sentence(n) for n in range(rows)])
+        assert bank.forget(ids[::2]) == rows // 2
         # An update is a new text in the place of an old one, for three in ten of what is left.
-        gone = {n for n in range(1, 4_000, 2) if n % 20 in {3, 9, 15}}
-        assert bank.forget([ids[n] for n in gone]) == 600
+        gone = {n for n in range(1, rows, 2) if n % 20 in {3, 9, 15}}
+        assert bank.forget([ids[n] for n in gone]) == rows * 3 // 20
         updated = dict(
             zip(sorted(gone), bank.retain([sentence(10_000 + n) for n in sorted(gone)]), strict=True)
         )
 
-    live = {n: ids[n] for n in range(1, 4_000, 2) if n not in gone}
+    live = {n: ids[n] for n in range(1, rows, 2) if n not in gone}
     dead = set(ids) - set(live.values())
     with opened() as store:
         bank = store.bank("diary")
         asked = [(sentence(n), live[n]) for n in list(live)[::14]]
         asked += [(sentence(10_000 + n), updated[n]) for n in list(updated)[::6]]
-        assert len(asked) == 200
+        assert len(asked) == rows // 20
         for profile in ("lexical", dense_only):
             for text, memory in asked:
                 recall = bank.recall(text, profile=profile, limit=5, precision="wide")
@@ -352,10 +353,16 @@ def test_after_churn_every_live_row_is_first_for_its_own_text_and_no_dead_one_sh
         ] == [before[1].id]
 
         stats, report = bank.stats(), bank.verify()
-        assert stats["current"] == stats["memories"] == stats["versions"] == stats["with_vector"] == 1_999
-        assert stats["episodes"] == 1_999
+        assert (
+            stats["current"]
+            == stats["memories"]
+            == stats["versions"]
+            == stats["with_vector"]
+            == rows // 2 - 1
+        )
+        assert stats["episodes"] == rows // 2 - 1
         assert report.ok
-        assert report.checked["rows"] == 1_999
+        assert report.checked["rows"] == rows // 2 - 1
         everything = bank.recall("x", limit=10_000, profile=deep(tmp_path), max_tokens=None, precision="wide")
         assert {hit.id for hit in everything} == ({*live.values(), *updated.values()} - {before[0].id})
 

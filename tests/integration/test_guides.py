@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [DOCS / "start.md", *sorted((DOCS / "tasks").glob("*.md"))]
+TASKS = sorted((DOCS / "tasks").glob("*.md"))
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +38,47 @@ def need_packages(page: str) -> None:
         pytest.importorskip(package)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_shows_what_its_snippets_print(snippets: ModuleType, page: Path) -> None:
+@pytest.fixture
+def run_here(
+    snippets: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_http: None
+) -> Callable[[str], None]:
+    """Runs a page's program in this process, which has loaded the engine already."""
+
+    def run(page: str) -> None:
+        monkeypatch.chdir(tmp_path)
+        exec(compile(snippets.program(page), "page", "exec"), {"__name__": "__main__"})
+
+    return run
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+@pytest.mark.parametrize("page", TASKS, ids=lambda page: page.name)
+def test_a_page_shows_what_its_snippets_print(
+    snippets: ModuleType, page: Path, run_here: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     text = page.read_text(encoding="utf-8")
     need_packages(text)
+    run_here(text)
+    assert capsys.readouterr() == (snippets.shown(text), "")
+    assert snippets.shown(text)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [DOCS / "start.md", pytest.param(DOCS.parent / "README.md", marks=pytest.mark.model)],
+    ids=lambda page: page.name,
+)
+def test_the_first_pages_show_what_their_programs_print(
+    snippets: ModuleType, page: Path, request: pytest.FixtureRequest
+) -> None:
+    if page.name == "README.md":
+        request.getfixturevalue("user_cache")
+    text = page.read_text(encoding="utf-8")
     done = snippets.printed(text)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout == snippets.shown(text)
     assert snippets.shown(text)
-
-
-@pytest.mark.model
-@pytest.mark.usefixtures("user_cache")
-def test_the_readme_shows_what_its_lines_print(snippets: ModuleType) -> None:
-    test_a_page_shows_what_its_snippets_print(snippets, DOCS.parent / "README.md")
 
 
 RUN = [
@@ -88,8 +114,11 @@ def test_the_pages_that_are_run_are_all_there_are(snippets: ModuleType) -> None:
     assert with_python <= {*snippets.PAGES, *snippets.RUN}
 
 
+@pytest.mark.allow_hosts(["127.0.0.1"])
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
-def test_the_program_of_a_page_runs(snippets: ModuleType, page: Path, request: pytest.FixtureRequest) -> None:
+def test_the_program_of_a_page_runs(
+    snippets: ModuleType, page: Path, request: pytest.FixtureRequest, run_here: Callable[[str], None]
+) -> None:
     text = page.read_text(encoding="utf-8")
     need_packages(text)
     if "store.embedder" in text:
@@ -97,8 +126,7 @@ def test_the_program_of_a_page_runs(snippets: ModuleType, page: Path, request: p
     if snippets.TOKEN in text:
         address, token = request.getfixturevalue("server")
         text = text.replace(snippets.ADDRESS, address).replace(snippets.TOKEN, token)
-    done = snippets.printed(text)
-    assert done.returncode == 0, done.stderr
+    run_here(text)
 
 
 def test_every_page_is_in_the_site() -> None:

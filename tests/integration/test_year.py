@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 def test_a_short_year(tmp_path: Path) -> None:
-    found = live(tmp_path, events=208, seed=20_261_128, looks=1)
+    """Its first 26 weeks; the soak lives all 52."""
+    found = live(tmp_path, events=104, seed=20_261_128, looks=1, weeks=26)
 
     assert found["faults"] == []
-    assert found["whole"]["current facts"] == 52 * 12
-    assert found["whole"]["second runs"] == 52
-    assert found["killed"]["kills"] > 10
+    assert found["whole"]["current facts"] == 26 * 12
+    assert found["whole"]["second runs"] == 26
+    assert found["killed"]["kills"] > 5
     assert {"step: archive", "step: observe", "step: promote", "step: update"} <= set(found["whole"])
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from simonides.bank import Bank
 
-SEQUENCES, STEPS = 100, 12
-"""In the default run, per integration; the soak runs twenty-four times as many."""
+SEQUENCES, STEPS = 40, 12
+"""In the default run, per integration; the soak runs sixty times as many."""
 
 IN_ONE_BANK = 25
 
@@ -56,7 +56,7 @@ def tell(integration: str, sequences: int, seen: Counter[str]) -> None:
     )
 
 
-@pytest.fixture(params=[1, pytest.param(24, marks=pytest.mark.soak)], ids=["some", "many"])
+@pytest.fixture(params=[1, pytest.param(60, marks=pytest.mark.soak)], ids=["some", "many"])
 def seeds(request: pytest.FixtureRequest) -> range:
     return range(SEQUENCES * int(request.param))
 

@@ -97,7 +97,10 @@ def check(bank: Bank, principal: str | None, as_of: int | None, now: int, sample
 
 
 @pytest.mark.parametrize("shared", [2, 128])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings().max_examples // 4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(STEPS)
 def test_kept_centres_are_those_of_the_definition(
     monkeypatch: pytest.MonkeyPatch, shared: int, steps: list[tuple[object, ...]]

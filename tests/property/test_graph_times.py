@@ -164,7 +164,7 @@ def in_bytes(recall: Recall) -> bytes:
 
 
 @pytest.mark.spec("ME-08")
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 5)
 @given(
     steps=st.lists(STEPS, min_size=2, max_size=8),
     upto=st.integers(1, 7),
@@ -187,7 +187,7 @@ def test_recall_at_t_is_recall_on_a_store_rebuilt_to_t(
 
 
 @pytest.mark.spec("ME-08")
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 5)
 @given(steps=st.lists(STEPS, min_size=2, max_size=8), query=st.sampled_from(QUERIES))
 def test_what_another_may_read_changes_no_byte(everything: Path, steps: list[Step], query: str) -> None:
     # Ends of memories are told by place, which a missing memory would shift; and a statement, whoever may read

@@ -92,7 +92,7 @@ def told(recall: Recall) -> list[object]:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@settings(max_examples=12)
+@settings(max_examples=settings().max_examples // 6)
 @given(writes=WRITES, query=QUERIES)
 def test_rows_that_the_asker_may_not_see_change_nothing(
     profile: str, writes: list[tuple[str, bool]], query: str
@@ -113,7 +113,7 @@ def test_rows_that_the_asker_may_not_see_change_nothing(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@settings(max_examples=12)
+@settings(max_examples=settings().max_examples // 6)
 @given(writes=WRITES, query=QUERIES, kept=st.integers(0, 8))
 def test_the_past_is_answered_as_it_was(
     profile: str, writes: list[tuple[str, bool]], query: str, kept: int

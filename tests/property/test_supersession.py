@@ -26,7 +26,7 @@ STATEMENTS = st.lists(
 
 
 @pytest.mark.spec("ME-10")
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 5)
 @given(STATEMENTS)
 def test_at_each_moment_the_statement_that_began_last_holds(told: list[list[tuple[str, int]]]) -> None:
     clock = FrozenClock()

@@ -126,7 +126,7 @@ def test_a_migration_that_is_killed_leaves_the_old_or_the_new_schema(
 
 
 @pytest.mark.fault("N82")
-@pytest.mark.parametrize("every", [25, pytest.param(8, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [50, pytest.param(8, marks=pytest.mark.soak)])
 def test_a_migration_that_is_interrupted_leaves_nothing_open(
     old: Path, answers: Answers, steps: dict[int, Contents], tmp_path: Path, every: int
 ) -> None:

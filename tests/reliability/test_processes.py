@@ -29,7 +29,7 @@ LONGEST_WAIT_SECONDS = 20
 
 @pytest.mark.fault("W2")
 def test_two_writers_and_two_readers(crowd: Callable[..., Figures], say: Say) -> None:
-    say(str(crowd(2, 2, "--seconds", 6, "--largest", 20, "--merge", 300)))
+    say(str(crowd(2, 2, "--seconds", 3, "--largest", 20, "--merge", 300)))
 
 
 @pytest.mark.soak

@@ -35,7 +35,7 @@ pytestmark = [
 
 
 def test_open_files_stay_few(start: Start, tmp_path: Path) -> None:
-    figures = _soaked(start, tmp_path, 600, "--merge-at", 20)
+    figures = _soaked(start, tmp_path, 300, "--merge-at", 20)
     assert figures["generation"] > 1
     assert figures["files_last"] == figures["files_first"]
     assert figures["most_unneeded_maps"] == 0

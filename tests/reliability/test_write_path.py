@@ -117,7 +117,7 @@ def keep(tmp_path: Path, start: Start) -> Keep:
 def test_a_document_is_there_whole_or_not_at_all(
     keep: Keep, assert_channels_agree: AssertChannelsAgree, say: Say
 ) -> None:
-    say(_kill_documents(keep, assert_channels_agree, [60, 3_000, 6_000]))
+    say(_kill_documents(keep, assert_channels_agree, [60, 6_000]))
 
 
 @pytest.mark.soak

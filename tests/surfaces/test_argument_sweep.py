@@ -131,22 +131,28 @@ def _base(name: str) -> dict[str, Any]:
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.soak)], ids=["", "all pairs"])
 def whole(request: pytest.FixtureRequest) -> bool:
-    """Every value for each argument of each operation; else an option that several share has all of them once."""
+    """Every value for each argument of each operation at every interface; else see ``_every``."""
     return bool(request.param)
 
 
-def _cases(name: str, *, whole: bool) -> Iterator[tuple[Option, str, dict[str, Any]]]:
-    """An argument, the sort of its value, and the arguments of the call.
+def _every(*, whole: bool, shared: bool, outer: bool) -> int:
+    """Of how many values one is given, beginning at another one for the next argument.
 
     An option is declared and checked once, whatever operations take it. So the first of them gets every value,
-    and each of the others every fourth, beginning at another one.
+    and each of the others every fourth. REST, MCP and the command line hand what comes to the same check, so
+    they get half of that.
     """
+    return 1 if whole else (4 if shared else 1) * (2 if outer else 1)
+
+
+def _cases(name: str, *, whole: bool, outer: bool = False) -> Iterator[tuple[Option, str, dict[str, Any]]]:
+    """An argument, the sort of its value, and the arguments of the call."""
     before = _SWEPT[: _SWEPT.index(name)] if name in _SWEPT else _SWEPT
     earlier = [option for operation in before for option in OPERATIONS[operation].parameters]
     for place, each in enumerate(OPERATIONS[name].parameters):
-        shared = each in earlier and not whole
+        every = _every(whole=whole, shared=each in earlier, outer=outer)
         for number, (case, value) in enumerate(CASES.items()):
-            if not shared or (number + place + len(before)) % 4 == 0:
+            if (number + place + len(before)) % every == 0:
                 yield each, case, {**_base(name), each.name: value}
 
 
@@ -254,7 +260,7 @@ def test_rest(client_for: ClientFor, store: Store, name: str, *, whole: bool) ->
 
     async def work() -> None:
         async with client_for("*") as client:
-            for each, case, values in _cases(name, whole=whole):
+            for each, case, values in _cases(name, whole=whole, outer=True):
                 in_path = f"{{{each.name}}}" in place.path
                 if in_path and not isinstance(values[each.name], str):
                     continue
@@ -377,14 +383,14 @@ def test_command_line(
     before = sorted(_COMMANDS)[: sorted(_COMMANDS).index(words)]
     earlier = {_kind(each) for command in before for each in _parameters(command)}
     for place, each in enumerate(parameters):
-        shared = _kind(each) in earlier and not whole
+        every = _every(whole=whole, shared=_kind(each) in earlier, outer=True)
         ours = [name for name, option in OPTIONS.items() if option == each.name]
         ours.append(_IN_PYTHON.get(each.name, each.name))
         # A path that is too long is named by itself.
         long = {value[:30] for value in WRITTEN.values() if len(value) > 100}
         names = {*long, each.name, each.name.replace("_", "-"), str(each.metavar), *each.opts, *ours}
         for number, (case, value) in enumerate(WRITTEN.items()):
-            if shared and (number + place + len(before)) % 4:
+            if (number + place + len(before)) % every:
                 continue
             result = (
                 run({each.name: value}, []) if _is_argument(each) else run({}, [f"{each.opts[0]}={value}"])
@@ -410,7 +416,7 @@ def test_mcp(store: Store, name: str, *, whole: bool) -> None:
     async def work() -> None:
         server = make_server(dispatcher, lambda _: LOCAL, Settings(bank="mine", tools="all"))
         async with Client(server) as client:
-            for each, case, values in _cases(operation.name, whole=whole):
+            for each, case, values in _cases(operation.name, whole=whole, outer=True):
                 if case == "half a character":
                     # No JSON text holds it.
                     continue

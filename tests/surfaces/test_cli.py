@@ -136,9 +136,9 @@ def test_the_package_runs_as_a_module() -> None:
     assert result.stdout.startswith("simonides ")
 
 
-def test_a_narrow_console_gets_escapes_and_valid_json(store_path: Path) -> None:
+def test_a_narrow_console_gets_escapes_and_valid_json(cli: Cli, store_path: Path) -> None:
     narrow = {"PYTHONIOENCODING": "ascii"}
-    assert run_process(store_path, "retain", "Zoë opens the café").returncode == 0
+    assert cli("retain", "Zoë opens the café").exit_code == 0
     result = run_process(store_path, "recall", "opens", "--profile", "lexical", environment=narrow)
     assert result.returncode == 0
     assert b"Zo\\xeb opens" in result.stdout

@@ -53,7 +53,7 @@ def test_it_writes_a_profile_that_passes_the_check_and_can_be_used(
     cli: Cli, cli_json: CliJson, judged: Path, tmp_path: Path
 ) -> None:
     mine, out = str(tmp_path / "mine.toml"), tmp_path / "tuned.toml"
-    arguments = ("tune", str(judged), "--profile", mine, "--out", str(out), "--trials", "25")
+    arguments = ("tune", str(judged), "--profile", mine, "--out", str(out), "--trials", "16")
 
     answer = cli_json(*arguments)
 
@@ -77,7 +77,7 @@ def test_it_writes_a_profile_that_passes_the_check_and_can_be_used(
 
 def test_it_says_what_changed_and_without_out_writes_nothing(cli: Cli, judged: Path, tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
-    result = cli("tune", str(judged), "--profile", str(tmp_path / "mine.toml"), "--trials", "25")
+    result = cli("tune", str(judged), "--profile", str(tmp_path / "mine.toml"), "--trials", "16")
     assert result.exit_code == 0, result.stderr
     assert "lexical.fields." in result.stdout
     assert "ndcg@10 on 16 held-out queries: " in result.stdout

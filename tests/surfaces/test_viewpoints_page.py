@@ -1,4 +1,4 @@
-"""The guide's page on viewpoints shows what its commands print, and they print what the page says of them."""
+"""The guide's page on viewpoints: two days give two answers. `make check` runs the commands that it shows."""
 
 from __future__ import annotations
 
@@ -32,14 +32,6 @@ def console() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.mark.parametrize("name", ["viewpoints", "maintenance"])
-def test_the_page_shows_what_its_commands_print(console: ModuleType, name: str) -> None:
-    (page,) = (page for page in console.PAGES if page.stem == name)
-    assert len(console.PAGES) == 2
-    shown = page.read_text(encoding="utf-8")
-    assert console.steady(console.rerun(shown)) == console.steady(shown), "run `make docs`"
 
 
 def test_a_page_goes_stale_by_a_word_and_not_by_ids_or_times(console: ModuleType) -> None:

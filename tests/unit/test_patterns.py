@@ -163,8 +163,6 @@ def _method(name: str, *, scanning: bool = False) -> str:
 def written(path: Path, tree: ast.Module) -> Iterator[tuple[str, int, str]]:
     """The constant patterns that calls of ``re`` in a file are given, their flags, and the function."""
     place = str(path.relative_to(SOURCE))
-    outer = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    running = {id(inner) for node in ast.walk(tree) if isinstance(node, outer) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
             continue
@@ -176,10 +174,18 @@ def written(path: Path, tree: ast.Module) -> Iterator[tuple[str, int, str]]:
             constant = ast.literal_eval(node.args[0])
         except ValueError:
             # Outside every function an imported module holds what is made.
-            assert id(node) not in running or place in DYNAMIC, f"{place}: makes a pattern anew"
+            assert place in DYNAMIC or not _running(node, tree), f"{place}: makes a pattern anew"
             continue
         pattern = constant.decode("latin-1") if isinstance(constant, bytes) else str(constant)
         yield pattern, re.compile(pattern, _flags(node)).flags, node.func.attr
+
+
+def _running(wanted: ast.AST, tree: ast.Module) -> bool:
+    """Whether a part of a file is inside a function."""
+    outer = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return any(
+        inner is wanted for node in ast.walk(tree) if isinstance(node, outer) for inner in ast.walk(node)
+    )
 
 
 def _flags(call: ast.Call) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
 
 
 class _Server(uvicorn.Server):
-    """In a thread, where no signals are to be handled."""
+    """In a thread, where no signals are to be handled; it ends as soon as it is told to."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        while not self.should_exit:  # noqa: ASYNC110 the flag is uvicorn's
+            await asyncio.sleep(0.005)
 
 
 @pytest.fixture

@@ -56,22 +56,18 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(tmp_path: 
     assert heard[-1] == "retain: done"
 
 
-def test_a_reader_neither_writes_nor_forgets(tmp_path: Path) -> None:
+def test_a_reader_neither_writes_nor_counts_anything_as_used(tmp_path: Path) -> None:
     async def talk() -> Any:
         async with Client(_server(tmp_path / "store", "--read-only")) as client:
-            return await client.call_tool("retain", {"items": "Odalys lives in Norrhav."})
+            return (
+                await client.call_tool("retain", {"items": "Odalys lives in Norrhav."}),
+                await client.call_tool("recall", {"query": "Where?", "count_returned": True}),
+            )
 
-    assert "does not allow to write" in asyncio.run(talk()).content[0].text
-
-
-def test_a_reader_counts_nothing_as_used(tmp_path: Path) -> None:
-    async def talk() -> Any:
-        async with Client(_server(tmp_path / "store", "--read-only")) as client:
-            return await client.call_tool("recall", {"query": "Where?", "count_returned": True})
-
-    answer = asyncio.run(talk())
-    assert answer.is_error
-    assert "count_returned" in answer.content[0].text
+    written, counted = asyncio.run(talk())
+    assert "does not allow to write" in written.content[0].text
+    assert counted.is_error
+    assert "count_returned" in counted.content[0].text
 
 
 @pytest.mark.fault("N65")

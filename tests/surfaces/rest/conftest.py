@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 import httpx
 import pytest
 
+import simonides
 from simonides.surfaces.operations.table import Verb
 from simonides.surfaces.rest.app import make_app
 from simonides.surfaces.serving.tokens import TokenStore
+from simonides.testing.clock import FrozenClock
+from simonides.testing.embedder import StubEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where it listens, what it printed at its start, and its process."""
+    """Where it listens, what it printed at its start, its process and its store."""
 
     address: str
     token: str
     process: subprocess.Popen[str]
+    store: Path
 
 
 def start(store: Path, *arguments: str) -> Server:
@@ -49,7 +54,7 @@ def start(store: Path, *arguments: str) -> Server:
     address = re.match(r"http://\S+", printed)
     assert address, printed
     token = process.stdout.readline().rpartition(" ")[2].strip()
-    return Server(address[0], token, process)
+    return Server(address[0], token, process, store)
 
 
 def stop(server: Server) -> int:
@@ -69,8 +74,8 @@ class ClientFor(Protocol):
     ) -> httpx.AsyncClient: ...
 
 
-@pytest.fixture
-def app(store: Store) -> Iterator[FastAPI]:
+@contextlib.contextmanager
+def app_of(store: Store) -> Iterator[FastAPI]:
     """The app of a store with the banks `mine` and `theirs`."""
     for name in ("mine", "theirs"):
         store.bank(name).stats()
@@ -80,7 +85,33 @@ def app(store: Store) -> Iterator[FastAPI]:
 
 
 @pytest.fixture
+def app(store: Store) -> Iterator[FastAPI]:
+    with app_of(store) as made:
+        yield made
+
+
+@pytest.fixture
 def client_for(app: FastAPI, store: Store) -> ClientFor:
+    return clients_of(app, store)
+
+
+@pytest.fixture(scope="module")
+def one_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store for all tests of a file, for those that do not care what others wrote."""
+    with simonides.open(
+        tmp_path_factory.mktemp("store"), clock=FrozenClock(), embedder=StubEmbedder(dimension=32), environ={}
+    ) as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def client_for_one(one_store: Store) -> Iterator[ClientFor]:
+    """``client_for`` of ``one_store``, with one app."""
+    with app_of(one_store) as made:
+        yield clients_of(made, one_store)
+
+
+def clients_of(app: FastAPI, store: Store) -> ClientFor:
     """Makes a client with a token for banks; without banks, one without a token."""
 
     def make(
@@ -105,7 +136,17 @@ def client_for(app: FastAPI, store: Store) -> ClientFor:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     """`simonides serve` on a store of its own, at its first start."""
-    running = start(tmp_path / "served")
+    yield from _served(tmp_path / "served")
+
+
+@pytest.fixture(scope="module")
+def one_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The same for all tests of a file, for those that do not care what others wrote and let it run."""
+    yield from _served(tmp_path_factory.mktemp("served"))
+
+
+def _served(store: Path) -> Iterator[Server]:
+    running = start(store)
     yield running
     if running.process.poll() is None:
         stop(running)

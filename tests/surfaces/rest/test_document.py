@@ -58,8 +58,12 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, d
         app.state.dispatcher.close()
 
 
-# These take seconds each before their first example, and what they take the others take, too.
-_SLOW = {"brief", "explain", "reflect", "why_not", "retain_document", "retain_conversation"}
+# These take seconds each before their first example, and what they take the others take, too. What recall takes
+# is swept by tests/surfaces/test_argument_sweep.py.
+_SLOW = {
+    *("recall", "brief", "explain", "reflect", "why_not", "retain_document", "retain_conversation"),
+    *("put_records", "move_records", "forget_records", "pop_record"),
+}
 _CHECKED = [
     pytest.param(name, marks=pytest.mark.soak) if name in _SLOW else name
     for name, each in OPERATIONS.items()

@@ -66,6 +66,22 @@ async def _ask(
     return await client.request(place.method, path, json=values)
 
 
+@pytest.fixture(scope="module")
+def theirs(one_store: Store) -> tuple[str, str]:
+    """A memory of the other bank, and a job whose answer holds it."""
+    bank = one_store.bank("theirs")
+    (memory,) = bank.retain(CANARY)
+    return memory, _made(bank)
+
+
+@pytest.fixture(scope="module")
+def odalyss(one_store: Store) -> tuple[str, str]:
+    """A memory in a third bank that only another principal may read, and a job of the owner that recalls it."""
+    bank = one_store.bank("ours")
+    (memory,) = bank.retain(CANARY, acl=["odalys"])
+    return memory, _made(bank)
+
+
 def _made(bank: Bank) -> str:
     """A job whose answer holds the canary."""
     job = bank.recall(_VALUES["query"], profile="lexical", tier="async").job
@@ -78,12 +94,13 @@ def _made(bank: Bank) -> str:
 @pytest.mark.fault("F1")
 @pytest.mark.spec("ME-11")
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_another_banks_token_gets_nothing(name: str, store: Store, client_for: ClientFor) -> None:
-    memory = store.bank("theirs").retain(CANARY)[0]
-    job = _made(store.bank("theirs"))
+def test_another_banks_token_gets_nothing(
+    name: str, one_store: Store, theirs: tuple[str, str], client_for_one: ClientFor
+) -> None:
+    memory, job = theirs
 
     async def work() -> list[httpx.Response]:
-        async with client_for("mine") as client:
+        async with client_for_one("mine") as client:
             # Inside its own bank with the other's ids, and in the other bank itself.
             return [await _ask(client, name, bank, memory, job) for bank in ("mine", "theirs")]
 
@@ -95,36 +112,37 @@ def test_another_banks_token_gets_nothing(name: str, store: Store, client_for: C
         assert "theirs" not in answer.text
     if OPERATIONS[name].scope is Scope.BANK:
         assert answers[1].status_code == 403
-    assert store.bank("theirs").get_memory(memory).text == CANARY
-    assert store.bank("theirs").get_memory(memory).version == 1
-    assert store.bank("theirs").stats()["memories"] == 1
+    assert one_store.bank("theirs").get_memory(memory).text == CANARY
+    assert one_store.bank("theirs").get_memory(memory).version == 1
+    assert one_store.bank("theirs").stats()["memories"] == 1
 
 
 @pytest.mark.fault("F1")
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_another_principals_token_gets_nothing(name: str, store: Store, client_for: ClientFor) -> None:
-    memory = store.bank("mine").retain(CANARY, acl=["odalys"])[0]
-    before = store.bank("mine").get_memory(memory)
-    job = _made(store.bank("mine"))
+def test_another_principals_token_gets_nothing(
+    name: str, one_store: Store, odalyss: tuple[str, str], client_for_one: ClientFor
+) -> None:
+    memory, job = odalyss
+    before = one_store.bank("ours").get_memory(memory)
 
     async def work() -> httpx.Response:
-        async with client_for("mine", principal="ivo") as client:
-            return await _ask(client, name, "mine", memory, job)
+        async with client_for_one("ours", principal="ivo") as client:
+            return await _ask(client, name, "ours", memory, job)
 
     answer = asyncio.run(work())
     assert answer.status_code < 500
     assert "canary in" not in answer.text
     assert "Tarn Hollow" not in answer.text
-    assert store.bank("mine").get_memory(memory) == before
+    assert one_store.bank("ours").get_memory(memory) == before
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_verb_that_is_not_granted_is_refused(name: str, client_for: ClientFor) -> None:
+def test_a_verb_that_is_not_granted_is_refused(name: str, client_for_one: ClientFor) -> None:
     operation = OPERATIONS[name]
     others = tuple(verb for verb in ("read", "write", "forget", "admin") if verb != operation.verb)
 
     async def work() -> httpx.Response:
-        async with client_for("mine", verbs=others) as client:
+        async with client_for_one("mine", verbs=others) as client:
             return await _ask(client, name, "mine", "abc")
 
     answer = asyncio.run(work())

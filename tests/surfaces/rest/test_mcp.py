@@ -38,7 +38,7 @@ def _talk(server: Server, talk: Any, *, token: str | None = None, mode: str = "a
 
 @pytest.mark.spec("ME-11")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(server: Server, mode: str) -> None:
+def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(one_server: Server, mode: str) -> None:
     heard: list[str | None] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -53,7 +53,7 @@ def test_a_client_lists_retains_recalls_forgets_and_hears_of_progress(server: Se
         assert (await client.list_resources()).resources[0].name == memory
         assert (await client.call_tool("forget", {"ids": [memory]})).structured_content["forgotten"] == 1
 
-    _talk(server, talk, mode=mode)
+    _talk(one_server, talk, mode=mode)
     assert heard[0] == "retain: at work"
     assert heard[-1] == "retain: done"
 
@@ -74,34 +74,32 @@ def test_the_server_offers_the_tools_that_it_is_told_to(tmp_path: Path) -> None:
 
 @pytest.mark.fault("F1")
 @pytest.mark.spec("ME-11")
-def test_each_request_is_done_under_its_own_token(server: Server, cli_json: CliJson, tmp_path: Path) -> None:
-    with httpx.Client(base_url=server.address, trust_env=False) as client:
-        client.headers["Authorization"] = f"Bearer {server.token}"
-        client.post("/v1/banks/default/memories", json={"items": ["The canary lives in Tarn Hollow."]})
-    where = ("--store", str(tmp_path / "served"))
+def test_each_request_is_done_under_its_own_token(one_server: Server, cli_json: CliJson) -> None:
+    where = ("--store", str(one_server.store))
+    cli_json("retain", "The canary lives in Tarn Hollow.", "--bank", "canaries", *where)
     other = cli_json("token", "create", "--bank", "other", *where)["token"]
-    reader = cli_json("token", "create", "--bank", "default", "--verb", "read", *where)["token"]
+    reader = cli_json("token", "create", "--bank", "canaries", "--verb", "read", *where)["token"]
 
     async def steal(client: Client) -> Any:
-        return await client.call_tool("recall", {"query": "Where does the canary live?", "bank": "default"})
+        return await client.call_tool("recall", {"query": "Where does the canary live?", "bank": "canaries"})
 
     async def write(client: Client) -> Any:
-        return await client.call_tool("retain", {"items": "Figs need water."})
+        return await client.call_tool("retain", {"items": "Figs need water.", "bank": "canaries"})
 
-    stolen = _talk(server, steal, token=other)
+    stolen = _talk(one_server, steal, token=other)
     assert stolen.is_error
     assert "Tarn" not in stolen.model_dump_json()
-    assert not _talk(server, steal, token=reader).is_error
-    assert "does not allow to write" in _talk(server, write, token=reader).content[0].text
+    assert not _talk(one_server, steal, token=reader).is_error
+    assert "does not allow to write" in _talk(one_server, write, token=reader).content[0].text
 
 
 @pytest.mark.fault("F1")
-def test_the_door_is_behind_the_guard(server: Server) -> None:
+def test_the_door_is_behind_the_guard(one_server: Server) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     accept = {"Accept": "application/json, text/event-stream"}
-    with httpx.Client(base_url=server.address, headers=accept, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=one_server.address, headers=accept, trust_env=False, timeout=30) as client:
         assert client.post("/mcp", json=call).status_code == 401
-        token = {"Authorization": f"Bearer {server.token}"}
+        token = {"Authorization": f"Bearer {one_server.token}"}
         assert client.post("/mcp", json=call, headers=token).status_code == 200
         assert client.post("/mcp", json=call, headers={**token, "Host": "evil.example"}).status_code == 421
         assert (

@@ -43,20 +43,20 @@ def test_the_guide_tells_of_every_operation() -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_needs_what_the_guide_says_and_no_more(
-    name: str, store: Store, client_for: ClientFor
+    name: str, one_store: Store, client_for_one: ClientFor
 ) -> None:
     verbs, owners = told()[name]
     beside = ("forget",) if name == "put_records" else ()
-    memory = store.bank("mine").retain("Figs need water.", acl=["ivo"])[0]
+    memory = one_store.bank("mine").retain("Figs need water.", acl=["ivo"])[0]
 
     async def work() -> tuple[list[int], list[int]]:
         refused, taken = [], []
         for missing in verbs:
-            async with client_for("mine", verbs=tuple(set(VERBS) - {missing})) as client:
+            async with client_for_one("mine", verbs=tuple(set(VERBS) - {missing})) as client:
                 refused.append((await _ask(client, name, "mine", memory)).status_code)
-        async with client_for("mine", verbs=(*verbs, *beside), principal="ivo") as client:
+        async with client_for_one("mine", verbs=(*verbs, *beside), principal="ivo") as client:
             taken.append((await _ask(client, name, "mine", memory)).status_code)
-        async with client_for("*", verbs=(*verbs, *beside)) as client:
+        async with client_for_one("*", verbs=(*verbs, *beside)) as client:
             taken.append((await _ask(client, name, "mine", memory)).status_code)
         return refused, taken
 
@@ -69,15 +69,17 @@ def test_an_operation_needs_what_the_guide_says_and_no_more(
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_without_read_nothing_that_is_stored_is_shown(name: str, store: Store, client_for: ClientFor) -> None:
-    bank = store.bank("mine")
+def test_without_read_nothing_that_is_stored_is_shown(
+    name: str, one_store: Store, client_for_one: ClientFor
+) -> None:
+    bank = one_store.bank("mine")
     memory = bank.retain(CANARY)[0]
     bank.put_records("notes", [{"path": ["figs"], "value": CANARY}])
 
     async def work() -> list[httpx.Response]:
         answers = []
         for verbs in (("write",), ("write", "forget")):
-            async with client_for("mine", verbs=verbs) as client:
+            async with client_for_one("mine", verbs=verbs) as client:
                 answers.append(await _ask(client, name, "mine", memory))
         return answers
 

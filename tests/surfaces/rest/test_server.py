@@ -23,18 +23,18 @@ def _client(server: Server) -> httpx.Client:
     return httpx.Client(base_url=server.address, headers=headers, trust_env=False, timeout=30)
 
 
-def test_the_first_start_prints_a_token_that_works(server: Server, tmp_path: Path) -> None:
-    kept = tmp_path / "served" / "token"
-    assert kept.read_text().strip() == server.token
+def test_the_first_start_prints_a_token_that_works(one_server: Server) -> None:
+    kept = one_server.store / "token"
+    assert kept.read_text().strip() == one_server.token
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
-    with _client(server) as client:
+    with _client(one_server) as client:
         assert client.get("/health/ready").json()["status"] == "ready"
         stored = client.post("/v1/banks/default/memories", json={"items": ["Odalys lives in Norrhav."]})
         found = client.post("/v1/banks/default/recall", json={"query": "Where does Odalys live?"})
         assert found.json()["hits"][0]["id"] == stored.json()["ids"][0]
-        assert httpx.get(f"{server.address}/health/live", trust_env=False).status_code == 200
-        assert httpx.get(f"{server.address}/version", trust_env=False).status_code == 401
+        assert httpx.get(f"{one_server.address}/health/live", trust_env=False).status_code == 200
+        assert httpx.get(f"{one_server.address}/version", trust_env=False).status_code == 401
         assert "server" not in client.get("/version").headers
 
 
@@ -75,14 +75,14 @@ def test_a_stop_finishes_what_has_begun_and_loses_no_write(server: Server, cli: 
 
 
 def test_tokens_are_made_listed_and_revoked_while_it_runs(
-    server: Server, cli_json: CliJson, cli: Cli, tmp_path: Path
+    one_server: Server, cli_json: CliJson, cli: Cli
 ) -> None:
-    where = ("--store", str(tmp_path / "served"))
+    where = ("--store", str(one_server.store))
     made = cli_json("token", "create", "--bank", "default", "--verb", "read", *where)["token"]
     headers = {"Authorization": f"Bearer {made}"}
 
     def ask() -> int:
-        url = f"{server.address}/v1/banks/default/memories"
+        url = f"{one_server.address}/v1/banks/default/memories"
         return httpx.get(url, headers=headers, trust_env=False).status_code
 
     assert ask() == 200

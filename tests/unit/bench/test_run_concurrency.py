@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROWS, DIMENSION = 1_000, 64
-PLAN = Plan(profile="helix", seconds=0.1, rounds=2, counts=(1, 2), rows=40, processes=1, encoder="kept")
+PLAN = Plan(profile="helix", seconds=0.1, rounds=1, counts=(1, 2), rows=40, processes=1, encoder="kept")
 
 
 @pytest.fixture

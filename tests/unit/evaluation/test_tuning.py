@@ -116,7 +116,7 @@ def test_a_better_weight_is_found_and_adopted(world: World) -> None:
 
 def test_the_held_out_part_has_no_say_in_the_search(world: World) -> None:
     right = world.queries(world.right)
-    lines = tune(world.bank, world.profile, right, Settings(trials=12)).evidence["queries"]["held_out_lines"]
+    lines = tune(world.bank, world.profile, right, Settings(trials=1)).evidence["queries"]["held_out_lines"]
     assert len(lines) == 12
     wrong = [
         JudgedQuery(each.line, each.query, (world.decoys[each.line - 1],)) if each.line in lines else each
@@ -159,13 +159,13 @@ def test_labels_drawn_by_chance_are_refused(world: World, seed: int) -> None:
 
 def test_the_same_seed_gives_the_same_and_the_clock_changes_nothing(world: World) -> None:
     queries = world.queries(world.right)
-    first = tune(world.bank, world.profile, queries, Settings(trials=8, seed=3)).to_dict()
+    first = tune(world.bank, world.profile, queries, Settings(trials=3, seed=3)).to_dict()
     clock = world.bank._context.parts.clock
     assert isinstance(clock, FrozenClock)
     clock.advance(seconds=86_400 * 400)
 
-    assert tune(world.bank, world.profile, queries, Settings(trials=8, seed=3)).to_dict() == first
-    assert tune(world.bank, world.profile, queries, Settings(trials=8, seed=4)).to_dict() != first
+    assert tune(world.bank, world.profile, queries, Settings(trials=3, seed=3)).to_dict() == first
+    assert tune(world.bank, world.profile, queries, Settings(trials=3, seed=4)).to_dict() != first
 
 
 def test_values_that_a_stage_or_a_guard_rail_refuses_are_not_asked_with(world: World, tmp_path: Path) -> None:

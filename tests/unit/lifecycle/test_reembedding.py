@@ -8,6 +8,7 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from tests.conftest import CopyOf
 
     from simonides.bank import Bank
     from simonides.protocols import Embedder
@@ -299,12 +301,16 @@ simonides.open(
 
 @pytest.mark.spec("DF-11")
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
-def test_a_killed_run_goes_on(tmp_path: Path, step: int) -> None:
+def test_a_killed_run_goes_on(tmp_path: Path, copy_of: CopyOf, step: int) -> None:
     """After each transaction that the run tells of: two that encode, one that links, one that drops."""
-    with opened(tmp_path / "a", OLD) as store, opened(tmp_path / "b", NEW) as other:
-        fill(store.bank())
-        fill(other.bank())
-        before, after = seen(store.bank()), seen(other.bank())
+
+    def filled(embedder: StubTokenEmbedder, folder: Path) -> Any:
+        with opened(folder, embedder) as store:
+            fill(store.bank())
+            return seen(store.bank())
+
+    before = copy_of("filled with the old model", partial(filled, OLD), tmp_path / "a")
+    after = copy_of("filled with the new model", partial(filled, NEW), tmp_path / "b")
     run = subprocess.run(
         [sys.executable, "-c", _KILLED, str(tmp_path / "a"), str(step)], check=False, capture_output=True
     )

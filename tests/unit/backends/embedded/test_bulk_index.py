@@ -85,14 +85,19 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return given
 
 
-@pytest.mark.parametrize("smallest", [64, 1_024, 10_000])
-@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize(
+    ("smallest", "before"),
+    [
+        *((64, 0), (1_024, 3), (10_000, 0)),
+        *(pytest.param(*pair, marks=pytest.mark.soak) for pair in ((64, 3), (1_024, 0), (10_000, 3))),
+    ],
+)
 def test_a_load_gives_the_index_what_the_rows_say(
     tmp_path: Path,
     given: list[tuple[str, int]],
     monkeypatch: pytest.MonkeyPatch,
-    before: int,
     smallest: int,
+    before: int,
 ) -> None:
     monkeypatch.setattr("simonides.backends.embedded.bulk_index.SMALLEST_PUBLISHED", smallest)
     with open_store(tmp_path / "s", embedder=StubTokenEmbedder(), clock=_clock) as store:
