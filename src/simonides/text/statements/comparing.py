@@ -316,13 +316,14 @@ def compare(old: Statement, new: Statement) -> Change | None:
         return Change("opposite", sure=new.marker in _CHANGED) if opposite else None
     if old.qualifier != new.qualifier:
         return None
-    if not _one_attribute(old, new) or _one_value(old, new):
+    if not _one_attribute(old, new) or _one_value(old, new) or _parts_from_another(old, new):
         return None
     if not _one_sort(old, new):
         return None
     if new.single_valued and (old.single_valued or new.attribute.startswith(("role", "want ", "prefer"))):
         marked = new.marker in _CHANGED
-        sure = (old.sure and new.sure) or (marked and new.marker != "new" and (new.sure or old.sure))
+        either = marked and new.marker != "new" and new.attribute != "role" and (new.sure or old.sure)
+        sure = (old.sure and new.sure) or either
         # "house number 5", "build 7": the number tells one of several from the others.
         sure = sure and (marked or all(_counts_first(one) for one in (old, new)))
         return Change("same attribute", sure=sure)
@@ -346,6 +347,14 @@ def _one_subject(old: Statement, new: Statement) -> bool:
         mine, theirs = set(old.subject.split(" ")), set(new.subject.split(" "))
         return mine <= theirs or theirs <= mine
     return False
+
+
+def _parts_from_another(old: Statement, new: Statement) -> bool:
+    """Whether somebody who is with one person is said to have parted from another one."""
+    if new.attribute != "marital status" or not new.value.startswith(("divorced ", "separated ")):
+        return False
+    other = old.value.partition(" ")[2]
+    return bool(other) and not same_value(other, new.value.partition(" ")[2])
 
 
 def _one_value(old: Statement, new: Statement) -> bool:
@@ -421,11 +430,18 @@ def _ends(old: Statement, new: Statement) -> Change | None:
         return None
     if new.qualifier and new.qualifier != old.qualifier:
         return None
-    if new.attribute and new.attribute != old.attribute and not old.attribute.startswith(f"{new.attribute} "):
+    partners = new.attribute == "partner" and old.attribute in words("partners")
+    if {old.attribute, new.attribute} <= words("using") and new.value == old.value:
+        # Who needs no crutches uses none.
+        return Change("ended", sure=new.attribute == old.attribute and new.marker != "not")
+    if new.attribute and not (partners or f"{old.attribute} ".startswith(f"{new.attribute} ")):
+        return None
+    if new.marker == "gone" and not (_names(old, new) or old.attribute.split(" ")[0] in words("having")):
         return None
     if not new.value:
         if new.attribute:
-            return Change("ended", sure=new.marker != "not")
+            # Who retires is a nurse no more; what else somebody is may stay.
+            return Change("ended", sure=new.marker != "not" and (new.attribute != "role" or old.sure))
         return Change("ended", sure=new.marker != "not") if old.attribute in _SCHEDULED else None
     if _holds(old, new.value):
         return Change("ended", sure=new.marker != "not")

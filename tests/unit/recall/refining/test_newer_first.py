@@ -177,7 +177,7 @@ def test_of_two_with_a_high_cosine_the_newer_leads(
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("The partner of Odalys is Dirk.", "Odalys and Dirk have split up."),
+        ("Odalys Brenn lives with her parents.", "Odalys Brenn got a place of her own."),
         ("A houseboat is what Odalys Brenn and we live in.", "Odalys returned to a houseboat of steel."),
     ],
 )

@@ -59,6 +59,7 @@ SURE = {
     "status": [
         ("I'm engaged to Milo.", "Milo and I broke off our engagement."),
         ("The user is single.", "The user got married to Ilse."),
+        ("The user's partner is Milo.", "The user and Milo have split up."),
     ],
     "correction": [
         ("My train leaves at 8:15.", "Correction: my train leaves not at 8:15 but at 8:51."),
@@ -105,7 +106,6 @@ UNSURE = {
         ("Orla is vegan.", "Orla is not vegan."),
     ],
     "words of change": [
-        ("The user's partner is Milo.", "The user and Milo have split up."),
         ("The choir rehearses in the mill.", "The choir found a new mill for the choir."),
     ],
     "says more": [("The door code is 4471, and the attic has a padlock.", "The door code is 9920.")],
