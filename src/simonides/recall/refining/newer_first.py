@@ -22,9 +22,10 @@ from simonides.text.statements.comparing import (
     compare_by_one_name,
     compare_statements,
     compare_texts,
+    tells_change,
 )
 from simonides.text.statements.objects import Change
-from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing
+from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing, subjects_of
 from simonides.text.statements.words import DAY_OR_MONTH, LONGEST
 
 if TYPE_CHECKING:
@@ -54,9 +55,10 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
-    r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would|could|might|may|wants?|wanted|consider(?:s|ed|ing)?"
-    r"|turned down|decided against|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)|if|almost"
-    r"|nearly|thought about|thinks? about|thinking|plans?|planned|planning|someday|one day|offered)\b"
+    r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would(?! rather)|could|might|may|wants?|wanted"
+    r"|consider(?:s|ed|ing)?|turned down|decided against|if|almost|nearly"
+    r"|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)"
+    r"|thought about|thinks? about|thinking|plans?|planned|planning|someday|one day|offered)\b"
 )
 _OTHERS = re.compile(
     r"\b(?:brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|cousin|uncle|aunt|friend"
@@ -202,7 +204,8 @@ class NewerFirst:
               something changed or other numbers stand in the two
         a row says that something changed, about what an older row tells   (``words_of_change``)
             ⇒ the same, but nothing is marked: what changed is not sure
-        a row tells of the same as an older row (a third of the words of the shorter one, or one word and a
+        a row tells of the same as an older row (it says that something became otherwise with its subject, or
+        holds a third of the words of the shorter one, or one word and a
         high cosine), holds as many words of the query or is about as near to it by cosine, is valid from a
         minute later or more, and has a score that is not far below
             ⇒ the same: both answer alike, and the newer one is the better guess
@@ -229,6 +232,8 @@ class NewerFirst:
             words of the query, 0 to 2.
         query_cosine: so much lower may the newer one's cosine with the query be where it holds fewer of its
             words, 0 to 2.
+        cosine_subject, query_subject: the same two of a row that says that something became otherwise with
+            whom the older one speaks of, 0 to 2.
     """
 
     most: int
@@ -237,6 +242,8 @@ class NewerFirst:
     cosines: Mapping[str, float]
     cosine_said: float
     query_cosine: float
+    cosine_subject: float = 0.0
+    query_subject: float = 0.0
 
     def __post_init__(self) -> None:
         if self.most < 2:
@@ -248,7 +255,7 @@ class NewerFirst:
         for name, cosine in self.cosines.items():
             if not -1 <= cosine <= 1:
                 raise InputError(f"cosines.{name}", f"{cosine} is not from -1 to 1; 0.55 is usual")
-        for name in ("cosine_said", "query_cosine"):
+        for name in ("cosine_said", "query_cosine", "cosine_subject", "query_subject"):
             if not 0 <= getattr(self, name) <= 2:
                 raise InputError(name, f"{getattr(self, name)} is not from 0 to 2")
 
@@ -311,6 +318,8 @@ class NewerFirst:
             return False
         if not 0 < old.score * self.score_share <= new.score or new.words.unreal or new.words.assistant:
             return False
+        if near is not None and self._same_subject_changed(old, new, near):
+            return True
         shared = shares_of_shorter(old.words, new.words)
         if not shared:
             return False
@@ -321,6 +330,18 @@ class NewerFirst:
                 return False
             less = 0.0
         return shared >= self.alike or (near is not None and near.between(old, new) >= near.bound - less)
+
+    def _same_subject_changed(self, old: _Row, new: _Row, near: _Cosines) -> bool:
+        """Whether the newer row says that something became otherwise with whom the older one speaks of.
+
+        It is about as near to the query, so it is the same that did.
+        """
+        return (
+            not old.subjects.isdisjoint(new.subjects)
+            and tells_change(new.text)
+            and near.to_query(new) >= near.to_query(old) - self.query_subject
+            and near.between(old, new) >= near.bound - self.cosine_subject
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +380,7 @@ class _Row:
         speaker: who says it; ``None`` = the user.
         turn: whether it belongs to a conversation.
         words: by which it may say that something changed.
+        subjects: whom its clauses speak of.
     """
 
     ordinal: int
@@ -369,6 +391,7 @@ class _Row:
     speaker: str | None
     turn: bool
     words: ChangeWords
+    subjects: frozenset[str]
 
 
 def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int) -> list[_Row]:
@@ -401,6 +424,7 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int)
                 said_by or None,
                 bool(memory.session),
                 read_change_words(text, said_by, analyser, assistant=assistant),
+                subjects_of(text, said_by or None),
             )
         )
     return rows

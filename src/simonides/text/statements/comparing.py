@@ -75,6 +75,11 @@ def told_change(before: Sequence[Statement], later: str, subjects: Collection[st
     return None
 
 
+def tells_change(text: str) -> bool:
+    """Whether a text has a word of change, and neither denies, asks nor adds."""
+    return bool(_told(text))
+
+
 @lru_cache(maxsize=4096)
 def _told(text: str) -> frozenset[str]:
     """Stems of a text that has a word of change; none where it denies, asks or adds."""
@@ -424,8 +429,12 @@ def _grain(value: str) -> str:
 
 def _ends(old: Statement, new: Statement) -> Change | None:
     """*no longer*, *stopped*, *left*, *cancelled*."""
-    if old.ended or not (_one_subject(old, new) or _names(old, new)):
+    if old.ended:
         return None
+    if not (_one_subject(old, new) or _names(old, new)):
+        # "I closed the Kestrel account": the account that is with Kestrel, if it is mine.
+        thing = new.subject == USER and not new.attribute and old.subject in new.value.split(" ")
+        return Change("ended", sure=False) if thing and _holds(old, new.value) else None
     if old.attribute.startswith("attitude") or new.attribute.startswith("attitude"):
         return None
     if new.qualifier and new.qualifier != old.qualifier:

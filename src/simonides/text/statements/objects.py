@@ -145,10 +145,8 @@ def is_passing(found: Sequence[Word]) -> bool:
     )
 
 
-_SPANS = (
-    frozenset("day days week weeks month months year years hour hours weekend holidays moment season".split())
-    | words("days")
-)
+_SPANS = words("days") | {"week", "weeks", "month", "months", "year", "years", "hour", "hours", "day"}
+_SPANS |= {"days", "weekend", "holidays", "moment", "season"}
 
 
 def _is_time_word(low: str) -> bool:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from simonides.text.statements.words import Word
 
 _JOBS = frozenset({"job", "position", "post", "role", "work", "working"})
-_PLAIN = words("determiners") | words("adjectives") | {"better", "permanent", "full-time", "first", "different"}
+_PLAIN = (
+    words("determiners") | words("adjectives") | {"better", "permanent", "full-time", "first", "different"}
+)
 """What may stand before *job* where it is the only one: "a new job", but not "a side job"."""
 _HOMES = frozenset({"home", "house", "flat", "apartment", "place"})
 _WEDDINGS = frozenset({"wedding", "engagement", "marriage", "relationship"})
@@ -42,12 +44,13 @@ def live(predicate: Predicate) -> Iterator[Statement]:
         return
     while rest and rest[0].low not in PLACES:
         rest = rest[1:]
-    attribute = "residence" if speaks_of_person(predicate) or predicate.verb != "live" else "place"
+    hosted = bool(rest) and rest[0].low == "on" and not speaks_of_person(predicate)
+    attribute = "place" if hosted else "residence"
     yield from stated_place(predicate, rest, attribute)
 
 
 def home_found(predicate: Predicate) -> Iterator[Statement]:
-    """*got his own place in Brightmoor*, *has found a home in the old fire station*: never surely the only one."""
+    """*got his own place in Brightmoor*, *has found a home in the mill*: never surely the only one."""
     where = words_behind(predicate.rest, *PLACES)
     if not where or predicate.passive or predicate.negated or is_passing(predicate.rest):
         return
@@ -76,7 +79,7 @@ def work(predicate: Predicate) -> Iterator[Statement]:
             return
         if value.qualifier.startswith(("at ", "in ", "with ", "as ")):
             value = replace(value, qualifier="")
-        yield from one_statement(predicate, "employer", value, **({"marker": "moved"} if hired else {}))
+        yield from one_statement(predicate, "employer", value, marker="moved" if hired else "")
         yield from role(predicate, words_behind(rest[1:], "as"))
 
 
@@ -169,14 +172,23 @@ def marry(predicate: Predicate) -> Iterator[Statement]:
 def _with_partner(predicate: Predicate, status: str, other: Sequence[Word]) -> Iterator[Statement]:
     """The marital status of each subject, and with whom, where the other one is named."""
     named = phrase(other)
-    pairs = [(subject, named.value if named.kind == "name" and is_name(other[0]) else "") for subject in predicate.subjects]
+    name = named.value if named.kind == "name" and is_name(other[0]) else ""
+    pairs = [(subject, name) for subject in predicate.subjects]
     if len(predicate.subjects) > 1:
-        pairs = [(one, name) for one, name in zip(predicate.subjects, predicate.subjects[::-1], strict=True)]
+        pairs = list(zip(predicate.subjects, predicate.subjects[::-1], strict=True))
     for one, name in pairs:
         value = f"{status} {name}" if name != USER else status
         yield Statement(one, "marital status", value.strip(), single_valued=True, sure=True)
         if name and status in {"divorced", "separated"}:
             yield Statement(one, "partner", name, single_valued=False, ended=True, marker="left")
+
+
+def partner_had(predicate: Predicate) -> Iterator[Statement]:
+    """*I have a girlfriend*: no more single, though with whom it does not say."""
+    lows = [word.low for word in predicate.rest[:2]]
+    if len(lows) == 2 and lows[0] in {"a", "an"} and lows[1] in words("partners") and not predicate.negated:
+        status = "married" if lows[1] in {"husband", "wife", "spouse"} else "together"
+        yield Statement(predicate.subject, "marital status", status, single_valued=True)
 
 
 def called_off(predicate: Predicate) -> Iterator[Statement]:
@@ -203,7 +215,7 @@ def parted(predicate: Predicate) -> Iterator[Statement]:
 
 
 def _is_partner(found: Sequence[Word]) -> bool:
-    """Whether words name somebody by name, by a pronoun, or as *my wife*, but not as *my business partner*."""
+    """Whether words mean somebody by name, by a pronoun, or as *my wife*; not *my business partner*."""
     bare = [word for word in found if word.low not in words("determiners")]
     return bool(bare) and all(
         is_name(word) or word.low in words("partners") | words("pronouns") | {USER, "me", "him"}

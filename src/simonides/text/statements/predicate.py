@@ -79,6 +79,7 @@ class Context:
         marker: what the text began with.
         left: a clause before told that something was left or ended.
         thing: what the clause before speaks of behind its verb; *it* stands for it.
+        says_i: the subject of the clause before is *I* or *we*, so no *she* and no *her* stands for it.
     """
 
     speaker: str
@@ -86,6 +87,7 @@ class Context:
     marker: str = ""
     left: bool = False
     thing: str = ""
+    says_i: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,11 @@ class Predicate:
     @property
     def unowned(self) -> bool:
         """Whether nothing says whose the subject is: *the address*."""
-        return bool(self.subject_words) and self.subject_words[0].low == "the" and USER not in {
-            word.low.removesuffix("'s") for word in self.subject_words
-        }
+        return (
+            bool(self.subject_words)
+            and self.subject_words[0].low == "the"
+            and USER not in {word.low.removesuffix("'s") for word in self.subject_words}
+        )
 
 
 def read_predicate(clause: Clause, context: Context) -> Predicate | None:
@@ -550,6 +554,11 @@ def _subjects(found: tuple[Word, ...], context: Context, *, first: bool) -> tupl
         return (subject,) if subject else None
     if lows[0] in words("prepositions"):
         return None
+    if not (lows == ["it"] and context.thing) and context.subject == context.speaker:
+        # Who says "I" is no "she", and nobody is an "it".
+        others = words("pronouns") | {"his", "her", "its", "their"} if context.says_i else {"it", "its"}
+        if lows[0] in others:
+            return None
     if "and" in lows[1:-1] and not {"of", "for"} & set(lows):
         place = lows.index("and")
         parts = [

@@ -94,6 +94,9 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
             continue
         predicate = read_predicate(clause, context)
         if predicate is None:
+            if clause and clause[0].low in words("pronouns"):
+                # "She is called Juniper and lives here": what is said next is of her, too.
+                context = replace(context, subject="")
             continue
         said = tuple(_narrowed(one, text) for one in state(predicate))
         statements += said
@@ -106,9 +109,10 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         )
         thing = fold_subject(_up_to_comma(rest), first) if named else None
         if thing and thing[-1] == "s" and thing[:-1] in kept_forms("attributes"):
-            # "We changed vets: it's Dr. Osei now."
+            # As in: we changed vets, it's Dr. Osei now.
             thing = thing[:-1]
-        context = replace(context, subject=subject, left=left, thing=thing or "")
+        says_i = predicate.subject_words[0].low in {"i", "we"} if predicate.subject_words else context.says_i
+        context = replace(context, subject=subject, left=left, thing=thing or "", says_i=says_i)
     return tuple(dict.fromkeys(statements))
 
 
@@ -162,7 +166,7 @@ def says_one_thing(text: str) -> bool:
         # "as a buyer": one post.
         stated.discard("role")
     if "marital status" in stated:
-        stated.discard("partner")
+        stated -= {"partner", "have"}
     if stated & {"have", "name"}:
         # "a cat called Mitten": one cat.
         stated.discard("owner")

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.changing import (
-    became_role,
     bears_name,
+    became_role,
     called,
     change_verb,
     ended_by_verb,
@@ -40,23 +40,23 @@ from simonides.text.statements.people import (
     animal_called,
     called_off,
     died,
+    home_found,
     job_left,
     job_taken,
-    home_found,
     join,
     live,
     marry,
     parted,
+    partner_had,
     start,
     work,
 )
 from simonides.text.statements.words import USER, fold_subject, kept_forms, kind_of, split_attribute, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from simonides.text.statements.predicate import Predicate
-    from simonides.text.statements.words import Word
 
 
 def state(predicate: Predicate) -> Iterator[Statement]:
@@ -92,7 +92,8 @@ def _take(predicate: Predicate) -> Iterator[Statement]:
     if "over" in lows[1:] and "from" in lows:
         # "took the harbour project over from Bram".
         place = lows.index("over", 1)
-        rest, lows = (rest[place], *rest[:place], *rest[place + 1 :]), ["over"] + lows[:place] + lows[place + 1 :]
+        rest = (rest[place], *rest[:place], *rest[place + 1 :])
+        lows = [word.low for word in rest]
     if lows[:1] == ["place"]:
         yield from timed_event(predicate)
     elif lows[:2] == ["over", "as"] or (lows[:1] == ["over"] and "from" in lows):
@@ -340,7 +341,7 @@ def _have(predicate: Predicate) -> Iterator[Statement]:
     if predicate.past:
         return
     fresh = tuple(_new_value(predicate))
-    yield from fresh or (*plain_statement(predicate), *animal_called(predicate))
+    yield from fresh or (*plain_statement(predicate), *animal_called(predicate), *partner_had(predicate))
 
 
 def _new_value(predicate: Predicate) -> Iterator[Statement]:
