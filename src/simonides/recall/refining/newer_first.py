@@ -22,10 +22,12 @@ from simonides.text.statements.comparing import (
     compare_by_one_name,
     compare_statements,
     compare_texts,
+    other_counts,
+    takes_up,
     tells_change,
 )
 from simonides.text.statements.objects import Change
-from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing, subjects_of
+from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing
 from simonides.text.statements.words import DAY_OR_MONTH, LONGEST
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ _UNREAL = re.compile(
     r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would(?! rather)|could|might|may|wants?|wanted"
     r"|consider(?:s|ed|ing)?|turned down|decided against|if|almost|nearly"
     r"|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)"
-    r"|thought about|thinks? about|thinking|plans?|planned|planning|someday|one day|offered)\b"
+    r"|thought about|thinks? about|thinking|plans?(?= (?:to|on|an?|for)\b)|planned|planning"
+    r"|someday|one day|offered)\b"
 )
 _OTHERS = re.compile(
     r"\b(?:brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|cousin|uncle|aunt|friend"
@@ -204,9 +207,9 @@ class NewerFirst:
               something changed or other numbers stand in the two
         a row says that something changed, about what an older row tells   (``words_of_change``)
             ⇒ the same, but nothing is marked: what changed is not sure
-        a row tells of the same as an older row (it says that something became otherwise with its subject, or
-        holds a third of the words of the shorter one, or one word and a
-        high cosine), holds as many words of the query or is about as near to it by cosine, is valid from a
+        a row tells of the same as an older row (it says that something became otherwise with whom that speaks
+        of, and is near to it; or holds a third of the words of the shorter one, or one word and has a
+        high cosine, and holds as many words of the query or is about as near to it by cosine, is valid from a
         minute later or more, and has a score that is not far below
             ⇒ the same: both answer alike, and the newer one is the better guess
 
@@ -233,7 +236,7 @@ class NewerFirst:
         query_cosine: so much lower may the newer one's cosine with the query be where it holds fewer of its
             words, 0 to 2.
         cosine_subject, query_subject: the same two of a row that says that something became otherwise with
-            whom the older one speaks of, 0 to 2.
+            what the older one tells of, 0 to 2.
     """
 
     most: int
@@ -314,14 +317,13 @@ class NewerFirst:
         return found
 
     def _tell_alike(self, old: _Row, new: _Row, near: _Cosines | None, asked: frozenset[str]) -> bool:
-        if old.turn or new.turn or new.moment[0] - old.moment[0] < _MINUTE:
+        by_chance = old.turn or new.turn or new.moment[0] - old.moment[0] < _MINUTE or old.score <= 0
+        if by_chance or new.words.unreal or new.words.assistant:
             return False
-        if not 0 < old.score * self.score_share <= new.score or new.words.unreal or new.words.assistant:
-            return False
-        if near is not None and self._same_subject_changed(old, new, near):
+        if near is not None and self._became_otherwise(old, new, near):
             return True
         shared = shares_of_shorter(old.words, new.words)
-        if not shared:
+        if not shared or new.score < old.score * self.score_share:
             return False
         less = self.cosine_said if new.words.says_so else 0.0
         if len(old.words.words & asked) > len(new.words.words & asked):
@@ -331,17 +333,20 @@ class NewerFirst:
             less = 0.0
         return shared >= self.alike or (near is not None and near.between(old, new) >= near.bound - less)
 
-    def _same_subject_changed(self, old: _Row, new: _Row, near: _Cosines) -> bool:
-        """Whether the newer row says that something became otherwise with whom the older one speaks of.
+    def _became_otherwise(self, old: _Row, new: _Row, near: _Cosines) -> bool:
+        """Whether the newer row says that something became otherwise with what the older one tells of.
 
-        It is about as near to the query, so it is the same that did.
+        That is so where their meaning is near; or less near, and both as near to the query.
         """
-        return (
-            not old.subjects.isdisjoint(new.subjects)
-            and tells_change(new.text)
-            and near.to_query(new) >= near.to_query(old) - self.query_subject
-            and near.between(old, new) >= near.bound - self.cosine_subject
-        )
+        between = near.between(old, new) - near.bound
+        if not (old.words.short and new.words.short) or between < -self.cosine_subject:
+            return False
+        if not takes_up(old.text, new.text, old.speaker, new.speaker):
+            return False
+        told = tells_change(new.text)
+        if told and near.to_query(new) >= near.to_query(old) - self.query_subject:
+            return True
+        return between >= 0 and (told or new.words.says_so or other_counts(old.text, new.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +385,6 @@ class _Row:
         speaker: who says it; ``None`` = the user.
         turn: whether it belongs to a conversation.
         words: by which it may say that something changed.
-        subjects: whom its clauses speak of.
     """
 
     ordinal: int
@@ -391,7 +395,6 @@ class _Row:
     speaker: str | None
     turn: bool
     words: ChangeWords
-    subjects: frozenset[str]
 
 
 def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int) -> list[_Row]:
@@ -424,7 +427,6 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int)
                 said_by or None,
                 bool(memory.session),
                 read_change_words(text, said_by, analyser, assistant=assistant),
-                subjects_of(text, said_by or None),
             )
         )
     return rows

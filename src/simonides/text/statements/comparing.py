@@ -80,6 +80,52 @@ def tells_change(text: str) -> bool:
     return bool(_told(text))
 
 
+def takes_up(earlier: str, later: str, speaker: str | None, other: str | None) -> bool:
+    """Whether a later text speaks of whom an earlier one speaks of, or tells what became of whom it names.
+
+    Args:
+        earlier: a text.
+        later: another one.
+        speaker: who says the earlier one; ``None`` = the user.
+        other: the same of the later one.
+    """
+    before, after = subjects_of(earlier, speaker), subjects_of(later, other)
+    told, names = _lows(later), _names_in(earlier)
+    if before & after or any(one != USER and told.issuperset(one.split(" ")) for one in before):
+        return True
+    if names.isdisjoint(told):
+        return False
+    if USER in after:
+        # "I switched from Brightwell": of whatever I have of theirs, not of what somebody else has.
+        return not any(names.intersection(one.split(" ")) for one in before)
+    # "Nightheron merged".
+    return not told.isdisjoint(words("endings")) and any(
+        _lows(earlier).issuperset(one.split(" ")) for one in after
+    )
+
+
+def other_counts(earlier: str, later: str) -> bool:
+    """Whether two texts state numbers, each one that the other does not."""
+    mine, theirs = _numbers(earlier), _numbers(later)
+    return bool(mine - theirs and theirs - mine)
+
+
+@lru_cache(maxsize=4096)
+def _lows(text: str) -> frozenset[str]:
+    return frozenset(word.low.removesuffix("'s") for word in read_words(text))
+
+
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(
+        word.low.removesuffix("'s") for word in read_words(text)[1:] if word.raw[0].isupper() and word.raw[1:]
+    )
+
+
+def _numbers(text: str) -> frozenset[str]:
+    counting = words("numbers") | words("tens")
+    return frozenset(low for low in _lows(text) if low[:1].isdigit() or low.partition("-")[0] in counting)
+
+
 @lru_cache(maxsize=4096)
 def _told(text: str) -> frozenset[str]:
     """Stems of a text that has a word of change; none where it denies, asks or adds."""

@@ -105,7 +105,9 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
         left = context.left or any(one.ended for one in said)
         rest = predicate.rest
         named = rest and (
-            rest[0].low in _THE or rest[0].low.endswith("'s") or predicate.verb in words("change verbs")
+            rest[0].low in _THE
+            or rest[0].low.endswith("'s")
+            or (predicate.verb in words("change verbs") and rest[0].low not in words("prepositions"))
         )
         thing = fold_subject(_up_to_comma(rest), first) if named else None
         if thing and thing[-1] == "s" and thing[:-1] in kept_forms("attributes"):
