@@ -343,10 +343,10 @@ class NewerFirst:
             return False
         if not takes_up(old.text, new.text, old.speaker, new.speaker):
             return False
-        told = tells_change(new.text)
+        told = new.words.says_so or tells_change(new.text)
         if told and near.to_query(new) >= near.to_query(old) - self.query_subject:
             return True
-        return between >= 0 and (told or new.words.says_so or other_counts(old.text, new.text))
+        return between >= 0 and (told or other_counts(old.text, new.text))
 
 
 @dataclass(frozen=True, slots=True)
