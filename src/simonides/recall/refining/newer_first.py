@@ -344,7 +344,8 @@ class NewerFirst:
         if not takes_up(old.text, new.text, old.speaker, new.speaker):
             return False
         told = new.words.says_so or tells_change(new.text)
-        if told and near.to_query(new) >= near.to_query(old) - self.query_subject:
+        closer = near.to_query(new) - near.to_query(old)
+        if closer >= (-self.query_subject if told else 0):
             return True
         return between >= 0 and (told or other_counts(old.text, new.text))
 
