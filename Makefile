@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: package start container setup demo test conformance check fix audit lock sbom mutation bench train bench-peers docs site \
-	soak encryption fuzz clean help
+	soak encryption fuzz clean help test-ui screenshots vendor check-page
 
 setup: $(READY) ## make .venv with the package and all development tools
 
@@ -57,6 +57,25 @@ test: $(READY) ## fetch the default embedder if it is missing, run all tests but
 	  echo "Tests that need it will be skipped."; } >&2
 	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
+# The tests load the page's libraries as they are shipped; npm brings only the checker of types and axe-core.
+PAGE_TOOLS := scripts/page/node_modules/.installed
+$(PAGE_TOOLS): scripts/page/package-lock.json
+	@command -v npm > /dev/null || { echo "Node.js 20 or newer must be installed: it brings npm." >&2; exit 1; }
+	@npm ci --silent --no-audit --no-fund --prefix scripts/page && touch $@
+
+test-ui: $(READY) $(PAGE_TOOLS) ## drive the page in Chromium, which is installed where it is missing (apt, as root)
+	@command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
+	@$(BIN)/simonides models pull > /dev/null
+	@# What fails is run once more, alone: on a busy machine a browser may be late.
+	PYTHONPATH=. $(BIN)/pytest -m browser tests/page --force-enable-socket -n 2 $(ARGS) || \
+	  PYTHONPATH=. $(BIN)/pytest -m browser tests/page --force-enable-socket --last-failed --last-failed-no-failures none $(ARGS)
+
+screenshots: $(READY) $(PAGE_TOOLS) ## write the guide's pictures of the page anew
+	PYTHONPATH=. $(BIN)/python docs/screenshots.py
+
+vendor: $(READY) ## fetch the libraries of the page anew, by version and checksum
+	$(BIN)/python scripts/vendor.py
+
 conformance: $(READY) ## one line per requirement: passed, failed or missing
 	PYTHONPATH=. $(BIN)/pytest -q -m spec -p tests.conformance.reporter $(ARGS)
 
@@ -69,6 +88,11 @@ check: $(READY) ## format, lint, types, import direction, code without a caller,
 	$(BIN)/python scripts/unused.py
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python docs/console.py --check
+	$(BIN)/python scripts/vendor.py --check
+	$(MAKE) --no-print-directory check-page
+
+check-page: $(PAGE_TOOLS) # the types of the page
+	npm run --silent --prefix scripts/page check
 
 fix: $(READY) ## mend what ruff can mend, then format
 	$(BIN)/ruff check --fix

@@ -37,7 +37,7 @@ from simonides.models.catalogue import (
 )
 from simonides.models.onnx_reranker import OnnxReranker, build_pair_encoder
 from simonides.models.resolve import embedder_status, load_reranker
-from simonides.surfaces.demo.questions import QUESTIONS
+from simonides.surfaces.demo.demo import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MODULES = tuple(
     Path(simonides.__file__).with_name(f"{name}.py")
-    for name in ("bank", "bank_administration", "bank_exchange", "bank_structure")
+    for name in ("bank", "bank_administration", "bank_browsing", "bank_exchange", "bank_structure")
 )
 OWN = {
     ("list_memories", "limit"): "a page of a server is smaller",

@@ -2,7 +2,7 @@
 
     python -m bench.peers.compare [--results FOLDER]
 
-Paired over questions (simonides.evaluation.significance); p-values adjusted by Holm over all comparisons of
+Paired over questions (simonides.evaluation.comparing); p-values adjusted by Holm over all comparisons of
 one of our rows on one data set: every other system times every measure. Writes ``peers-significance.json``.
 """
 
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bench.peers.catalogue import SYSTEMS, Ours
 
+from simonides.evaluation.comparing import compare_runs, holm
 from simonides.evaluation.results import measure_each, read_qrels, read_run
-from simonides.evaluation.significance import compare_runs, holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simonides.bank_administration import BankAdministration
+from simonides.bank_browsing import BankBrowsing
 from simonides.bank_exchange import BankExchange
 from simonides.bank_structure import BankStructure
 from simonides.deprecations import BANK_METHODS, answers_old_names
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     finish=lambda bank, answer: bank._context.as_told(answer),  # noqa: SLF001 see above
 )
 @answers_old_names(BANK_METHODS)
-class Bank(BankExchange, BankStructure, BankAdministration):
+class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
     """Retains and recalls; made by ``Store.bank``. Usable from several threads at once.
 
     Args:
@@ -422,42 +423,6 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """
         return MemoryReading(self._context).get(memory)
 
-    def list_memories(
-        self,
-        *,
-        after: str | None = None,
-        limit: int = 100,
-        kinds: Iterable[str] | str | None = None,
-        project: str | None = None,
-        tags: Iterable[str] | None = None,
-        tags_match: str = "any",
-        as_of: datetime | str | None = None,
-        known_at: datetime | str | None = None,
-        window: tuple[Any, Any] | str | None = None,
-        types: Iterable[str] | str | None = None,
-        max_bytes: int | None = None,
-    ) -> list[Memory]:
-        """The memories at a viewpoint, in the order of ids, page by page.
-
-        Args:
-            after: id of the last memory of the previous page; ``None`` = from the first.
-            limit: maximum number of memories, 1 to 10,000.
-            kinds: as for ``recall``, like the next seven.
-            project: the same.
-            tags: the same.
-            tags_match: the same.
-            as_of: the same.
-            known_at: the same.
-            window: the same.
-            types: the same.
-            max_bytes: of the memories (``Memory.size``); the memory that exceeds it is the last one. ``None``
-                = any.
-
-        Raises:
-            InputError: an argument is wrong.
-        """
-        return MemoryReading(self._context).memories(**arguments(locals()))
-
     def history(self, memory: str) -> list[Memory]:
         """Every version of a memory, oldest first.
 
@@ -581,8 +546,12 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         """The same as ``pin`` with ``pinned=False``."""
         Editing(self._context).pin(memory, pinned=False, always=False)
 
-    def forget(self, ids: str | Iterable[str]) -> int:
+    def forget(self, ids: str | Iterable[str], *, dry_run: bool = False) -> int:
         """Erase memories with every version and all that was derived from them.
+
+        Args:
+            ids: ids of the memories.
+            dry_run: report what would be done, and write nothing.
 
         Returns:
             how many there were; ids of nothing that the principal may read are skipped. A memory that is to
@@ -591,4 +560,4 @@ class Bank(BankExchange, BankStructure, BankAdministration):
         Raises:
             InputError: *ids* is no id and no iterable of ids.
         """
-        return Forgetting(self._context).forget(ids)
+        return Forgetting(self._context).forget(ids, dry_run=dry_run)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.options import MOST_STEPS
-from simonides.services.administration import Administration
-from simonides.services.auditing import Auditing
+from simonides.services.administration import Administration, Auditing, Learning
 from simonides.services.context import arguments
 from simonides.services.editing import Editing
 from simonides.services.forgetting import Forgetting
-from simonides.services.learning import Learning
 from simonides.services.maintaining import Maintaining
 from simonides.services.reading import MemoryReading
 from simonides.services.recalling import Recalling
+from simonides.services.reviewing import Reviewing
+from simonides.services.watching import Watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
         Enricher,
     )
     from simonides.recall.refining.mlp import Network
+    from simonides.records.activity import Activity
     from simonides.records.audit import AuditReport, Entry, VerifyReport
     from simonides.records.enrichment import EnrichReport
     from simonides.records.impression import Samples
     from simonides.records.memory import Move
     from simonides.records.receipt import Receipt
+    from simonides.records.review import Review
     from simonides.records.time_to_live import TtlDefaults
     from simonides.services.context import BankContext
 
@@ -89,6 +91,20 @@ class BankAdministration:
             ``complete``, or what it waits for, as in a receipt.
         """
         return Forgetting(self._context).purge()
+
+    def archive(self, ids: str | Iterable[str]) -> int:
+        """Archive memories by hand, as maintenance does with old ones; only for the owner.
+
+        Each is a move (``moves``) that ``undo_move`` undoes; ``used`` brings them back, too.
+
+        Returns:
+            how many were archived now.
+
+        Raises:
+            NotFoundError: there is no such memory; nothing was changed.
+            InputError: a memory is pinned; nothing was changed.
+        """
+        return Editing(self._context).archive(ids)
 
     def quarantine(self, ids: str | Iterable[str]) -> int:
         """Hide memories from every recall except one of the kind ``quarantine``; only for the owner.
@@ -165,17 +181,51 @@ class BankAdministration:
         return Maintaining(self._context).maintain(**arguments(locals()))
 
     def moves(self, memory: str | None = None) -> list[Move]:
-        """What maintenance and newer memories did to one memory, or to all, with reasons; only for the owner.
+        """What maintenance, newer memories and people did to one memory, or to all; only for the owner.
 
-        Oldest first. ``close`` = a newer memory ended it, by the rule in ``reason``.
+        Oldest first. ``close`` = a newer memory ended it, by the rule in ``reason``, or ``invalidate`` did.
         """
         return Maintaining(self._context).moves(memory)
 
+    def activity(self, *, after: str | None = None, most: int = 50) -> Activity:
+        """What happens in the bank: what is written, and what is returned to whom, with the exact text.
+
+        Poll with ``after=answer.next``. Writes of every process are told. Of recalls the last 200 of this
+        process are told with query and context, which are kept in memory alone; those of other processes only
+        once something of them was reported as used, with ids alone. Query and context are left out once one
+        of the returned memories was forgotten. A principal sees what it may read, and its own recalls.
+
+        Args:
+            after: where to continue: next of the answer before. Default: the newest.
+            most: maximum number of events, 1 to 1,000. An answer ends earlier where its texts exceed 512 KiB.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        return Watching(self._context).activity(after=after, most=most)
+
+    def review(self, *, most: int = 100, cursor: str | None = None, include_decided: bool = False) -> Review:
+        """What deserves a person's decision, newest first: ends, near duplicates, conflicts, quarantine.
+
+        Decide by ``undo_move``, ``invalidate``, ``forget``, ``update_memory`` or ``release``. To keep an item
+        as it is, put a record under its key in the space ``review`` (``put_records``, with a blank text);
+        what the owner put there counts for everybody, what a principal put for itself.
+
+        Args:
+            most: maximum number of items, 1 to 1,000. A page ends earlier where its texts exceed 512 KiB.
+            cursor: where to continue: next of the previous page.
+            include_decided: also list what was decided.
+
+        Raises:
+            InputError: an argument is wrong.
+        """
+        return Reviewing(self._context).review(most=most, cursor=cursor, include_decided=include_decided)
+
     def undo_move(self, number: int) -> None:
-        """Undo a promotion, an archiving, or that a newer memory ended one; only for the owner.
+        """Undo a promotion, an archiving, or the end of a memory; only for the owner.
 
         Maintenance does not repeat the move. An ended memory holds again as if the newer one had not come;
-        both then hold side by side.
+        both then hold side by side. Of several ends by hand the last is undone first.
 
         Raises:
             NotFoundError: there is no such move, it was undone, or the memory has moved on since.
@@ -296,11 +346,11 @@ class BankAdministration:
     def audit_recalls(self, *, on: bool = True) -> bool:
         """Start or stop auditing what is returned, too; only for the owner, off by default.
 
-        Each recall (also of ``reflect``, ``brief`` and jobs), ``why_not``, ``get_memory``, ``history``,
-        ``source``, ``list_memories``, ``diff``, ``export`` and ``backup`` then appends a record to a log of
-        its own before it returns: when, a keyed hash of who, the ids of the memories, and salted, keyed
-        hashes of the query and of ``Recall.id``; no text. If the record cannot be written, nothing is
-        returned.
+        Each recall (also of ``reflect``, ``brief`` and jobs), ``why_not``, ``get_memory``, ``get_entity``,
+        ``history``, ``source``, ``list_memories``, ``diff``, ``activity``, ``review``, ``export`` and
+        ``backup`` then appends a record to a log of its own before it returns: when, a keyed hash of who, the
+        ids of the memories, and salted, keyed hashes of the query and of ``Recall.id``; no text. If the
+        record cannot be written, nothing is returned.
 
         Returns:
             whether this changed anything.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simonides.services.context import arguments
-from simonides.services.exporting import Exporting
-from simonides.services.importing import Importing
+from simonides.services.importing import Exporting, Importing
 from simonides.services.retaining import LOADED_AT_ONCE, Retaining
 
 if TYPE_CHECKING:

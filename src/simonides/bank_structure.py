@@ -10,8 +10,9 @@ from simonides.services.keyed_records import KeyedStorage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
-    from simonides.records.entity import EntityCount
+    from simonides.records.entity import EntityCount, EntityDetails
     from simonides.records.keyed_record import KeyedRecord
     from simonides.services.context import BankContext
 
@@ -21,20 +22,56 @@ class BankStructure:
 
     _context: BankContext
 
-    def entities(self, limit: int | None = 100) -> list[EntityCount]:
+    def entities(self, limit: int | None = 100, *, named: str | None = None) -> list[EntityCount]:
         """Names in the memories that the caller may read, most mentioned first.
 
         Args:
             limit: maximum number, from 0; ``None`` = all.
+            named: only those with a name or alias that holds this text. In whatever case.
 
         Raises:
-            InputError: *limit* is no such number.
+            InputError: an argument is wrong.
         """
-        return Entities(self._context).entities(limit)
+        return Entities(self._context).entities(limit, named)
+
+    def get_entity(
+        self,
+        entity: int,
+        *,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
+        most: int = 50,
+    ) -> EntityDetails:
+        """What the memories that the caller may read tell of an entity; of a merged one, what it counts as.
+
+        Its memories are those that ``list_memories`` lists, and its 30 first neighbours are told.
+
+        Args:
+            entity: number of the entity, as entities gives it.
+            as_of: as for ``recall``.
+            known_at: the same.
+            most: maximum number of memories, newest first, 1 to 1,000.
+
+        Raises:
+            NotFoundError: no memory that the caller may read mentions it at this viewpoint.
+            InputError: an argument is wrong.
+        """
+        return Entities(self._context).get(**arguments(locals()))
 
     def add_alias(self, entity: int, name: str) -> None:
         """Add another name to an entity."""
         Entities(self._context).add_alias(entity, name)
+
+    def remove_alias(self, entity: int, alias: str) -> None:
+        """Remove a name that ``add_alias`` added, as if it had never been added, also for earlier moments.
+
+        Memories that were stored meanwhile keep what they mention.
+
+        Raises:
+            NotFoundError: there is no such entity, or it has no such other name.
+            InputError: it is the entity's own name.
+        """
+        Entities(self._context).remove_alias(entity, alias)
 
     def merge_entities(self, entity: int, into: int) -> int:
         """Merge an entity into another; returns the number of the merge, for ``undo_merge``."""

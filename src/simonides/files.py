@@ -59,12 +59,9 @@ _REMEDIES = {
 
 
 def unavailable(error: OSError, path: object, doing: str = "written") -> UnavailableError:
-    """The error of this package for one of the operating system.
+    """The error of this package for one of the operating system, about *path* or the file that it names.
 
-    Args:
-        error: that was raised.
-        path: of the file; the one that *error* names is preferred.
-        doing: what cannot be done: ``written``, ``read``, ``made`` …
+    *doing*: what cannot be done: ``written``, ``read``, ``made`` …
     """
     remedy = _REMEDIES.get(error.errno or 0, "check the disk and try again")
     place = error.filename or path
@@ -74,10 +71,7 @@ def unavailable(error: OSError, path: object, doing: str = "written") -> Unavail
 
 @contextlib.contextmanager
 def disk_errors(path: object, doing: str = "written") -> Iterator[None]:
-    """Turn the operating system's errors about files into ``UnavailableError``.
-
-    A pipe or a connection that broke is left as it is.
-    """
+    """Turn the operating system's errors about files, but for broken pipes, into ``UnavailableError``."""
     try:
         yield
     except (ConnectionError, TimeoutError):
@@ -103,10 +97,7 @@ def naming(path: Path) -> Iterator[None]:
 def new_file(path: Path, *, replace: bool = True, mode: int = PRIVATE) -> Iterator[IO[bytes]]:
     """A file to write into, which becomes *path* when the block ends well.
 
-    Args:
-        path: of the file.
-        replace: whether one that is there already is replaced.
-        mode: of the new file, less the umask.
+    *replace*: whether one that is there already is replaced. *mode*: of the new file, less the umask.
 
     Raises:
         InputError: there is one already and it is not to be replaced.
@@ -171,11 +162,7 @@ def publish(made: Path, path: Path, *, replace: bool) -> None:
 
 
 def check_absent(path: Path) -> None:
-    """Refuse a path where something is.
-
-    Raises:
-        InputError: there is a file, a folder or a link.
-    """
+    """Refuse a path where something is; ``InputError``: there is a file, a folder or a link."""
     if os.path.lexists(path):
         raise InputError("path", f"{path} is there already; name a new file")
 
@@ -198,20 +185,15 @@ def write_new(path: Path, pieces: Iterable[bytes | memoryview], mode: int = PRIV
 
 
 def make_folder(folder: Path) -> None:
-    """Make a private folder where there is none, with those above it.
-
-    Raises:
-        UnavailableError: it cannot be made.
-    """
+    """Make a private folder where there is none, with those above it; or raise ``UnavailableError``."""
     with disk_errors(folder, "made"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def make_empty(path: Path) -> bool:
-    """Make an empty private file, for SQLite to fill; false where there is one.
+    """Make an empty private file, for SQLite to fill.
 
-    Raises:
-        UnavailableError: it cannot be made.
+    False where there is one. May be ``UnavailableError``.
     """
     with disk_errors(path, "made"):
         try:
@@ -258,8 +240,7 @@ def _open_partial(name: str, mode: int) -> IO[bytes]:
 def working_folder(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
     """A new private folder in *parent*, gone when the block ends; one of a killed process is left.
 
-    Raises:
-        UnavailableError: it cannot be made.
+    ``UnavailableError``: it cannot be made.
     """
     folder, handle = parent / f"{prefix}{secrets.token_hex(8)}{suffix}", None
     try:
@@ -306,12 +287,9 @@ def _make_folder(folder: Path) -> int | None:
 def remove_dead(folder: Path, names: re.Pattern[str]) -> list[Path]:
     """Remove what killed processes left in *folder*.
 
-    Args:
-        folder: which is looked through.
-        names: of partial files and working folders, as a whole.
+    *names*: of partial files and working folders, as a whole.
 
-    Returns:
-        what stays, sorted: a living process writes it, or it cannot be removed.
+    Returns what stays, sorted: a living process writes it, or it cannot be removed.
     """
     try:
         with os.scandir(folder) as entries:

@@ -24,9 +24,7 @@ C = TypeVar("C", bound=type)
 class Origin:
     """The process that made an object.
 
-    Args:
-        what: the object, for the message.
-        remedy: what the child should do.
+    *what* is the object, for the message, and *remedy* what the child should do.
     """
 
     def __init__(self, what: str, remedy: str = "open the store again in the child process") -> None:
@@ -40,11 +38,7 @@ class Origin:
         return os.getpid() == self._process
 
     def check(self) -> None:
-        """Nothing where this process made it.
-
-        Raises:
-            ForkedError: another one did.
-        """
+        """Nothing where this process made it; ``ForkedError``: another one did."""
         if not self.here:
             raise ForkedError(f"{self._what}: opened before a fork; {self._remedy}")
 
@@ -52,9 +46,7 @@ class Origin:
 def refused_after_fork(origin: Callable[[Any], Origin], *, quiet: tuple[str, ...] = ()) -> Callable[[C], C]:
     """A decorator of a class: in a forked child, its public methods and properties raise ``ForkedError``.
 
-    Args:
-        origin: gives the origin of an object of the class.
-        quiet: methods that do nothing there instead, such as ``close``.
+    *origin* gives the origin of an object; methods named in *quiet*, such as ``close``, do nothing there.
     """
 
     def decorate(decorated: C) -> C:

@@ -1,7 +1,4 @@
-"""Pause the cyclic garbage collector while very many records are made that all stay.
-
-It would look at each of them many times.
-"""
+"""Pause the cyclic garbage collector, which would look many times at the many records that are made."""
 
 from __future__ import annotations
 

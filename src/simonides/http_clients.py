@@ -51,12 +51,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def http_client(kind: Any, url: str, **options: Any) -> Any:
-    """A client of the class *kind*, for requests to the server of *url*.
-
-    Args:
-        kind: ``httpx.Client``, or a class that is derived from it or from that of ``httpx2``.
-        url: of the server.
-        options: of the class.
+    """A client of the class *kind* (``httpx.Client`` or one like it), for requests to the server of *url*.
 
     Raises:
         InputError: the environment names a proxy or certificates that cannot be used; field ``environment``.
@@ -84,12 +79,7 @@ def _library(kind: Any) -> Any:
 
 
 def url_opener(url: str, *handlers: Any) -> urllib.request.OpenerDirector:
-    """The same for the standard library: opens requests to the server of *url*.
-
-    Args:
-        url: of the server.
-        handlers: as ``urllib.request.build_opener`` takes them.
-    """
+    """The same for the standard library: opens requests to the server of *url*."""
     # Imported here, because most programs open no URL by it and loading takes milliseconds.
     import urllib.request  # noqa: PLC0415
 

@@ -212,7 +212,9 @@ def _string(value: object, schema: Schema, place: str) -> str:
         problem = InputError if value.isspace() else UnsaidBySchemaError
         raise problem(place, "is blank; leave it out or fill it")
     try:
-        clean_text(value, place, longest if isinstance(longest, Bytes) else 4 * longest)
+        # A byte a character, none of them half of one: ASCII needs no other look.
+        if not value.isascii():
+            clean_text(value, place, longest if isinstance(longest, Bytes) else 4 * longest)
     except InputError as error:
         raise UnsaidBySchemaError(error.field, error.problem) from None
     if not _fits(value, pattern) or ("format" in schema and not _is_time(value, schema["format"])):

@@ -191,6 +191,7 @@ def _switch(name: str, sentence: str, *, default: bool = False, flag: str = "") 
 MEMORY = Option("memory", ID, "Id of the memory, as retain and recall give it.", REQUIRED, metavar="ID")
 IDS = Option("ids", listed(ID, most=10_000, least=1), "Ids of the memories.", REQUIRED, metavar="ID…")
 ENTITY = Option("entity", _NUMBER, "Number of the entity, as entities gives it.", REQUIRED)
+OTHER_NAME = Option("alias", _LABEL, "The other name, as entities lists it.", REQUIRED)
 INTO = Option("into", _NUMBER, "Number of the entity that remains.", REQUIRED)
 ALIAS = Option("name", _LABEL, "The other name.", REQUIRED)
 MERGE = Option("merge", _NUMBER, "Number of the merge, as merge_entities gives it.", REQUIRED)
@@ -219,6 +220,21 @@ WINDOW = Option(
     "Only what happened in this interval: [start, end), or one date.",
 )
 FILTERS = (KINDS, PROJECT, TAGS, TAGS_MATCH, AS_OF, KNOWN_AT, WINDOW, TYPES)
+
+# What is listed and counted, beside these.
+BROWSED = (
+    Option("layer", choice(Layer), f"Only this layer: {', '.join(Layer)}."),
+    Option("speaker", text(longest=MAX_RELATION_BYTES), "Only what this speaker said.", metavar="NAME"),
+    Option("session", text(longest=MAX_RELATION_BYTES), "Only this conversation.", metavar="NAME"),
+    ENTITY.but(sentence="Only what mentions this entity: its number, as entities gives it.", default=None),
+    Option("period", TIME, "Only what happened, or else was stored, in this year, month or day."),
+    Option(
+        "state",
+        choice(("pinned", "standing", "archived")),
+        "Only memories in this state: pinned, standing, archived.",
+    ),
+)
+ORDER = Option("order", choice(("id", "newest")), "By id, or newest: what was stored last first.", "id")
 
 # How to recall.
 QUERY = Option("query", text(longest=MAX_QUERY_BYTES), "The question, or keywords.", REQUIRED)
@@ -531,9 +547,24 @@ RECORD_PAGE = PAGE.but(sentence="Maximum number of records on a page.", default=
 REFRESH = _switch("refresh", "Start their time to live again; this writes.")
 TO = Option("to", _KEY, "What replaces the start of the keys.", REQUIRED)
 
+# What happens, and what is to be decided.
+AFTER = Option(
+    "after", ID, "Where to continue: next of the answer before.", otherwise="the newest", metavar="CURSOR"
+)
+EVENTS = Option("most", whole(1, 1_000), "Maximum number of events.", 50)
+REVIEW_ITEMS = Option("most", whole(1, 1_000), "Maximum number of items.", 100)
+INCLUDE_DECIDED = _switch("include_decided", "Also list what was decided.")
+
 # Entities, maintenance, audit, banks.
 ENTITY_LIMIT = LIMIT.but(
     sentence="Maximum number of entities, most mentioned first.", default=100, otherwise=""
+)
+NAMED = Option("named", _LABEL, "Only those with a name or alias that holds this text.", metavar="TEXT")
+GET_ENTITY = (
+    ENTITY,
+    AS_OF,
+    KNOWN_AT,
+    Option("most", whole(1, 1_000), "Maximum number of memories, newest first.", 50),
 )
 SETTLE_MOST = Option("most", whole(1, 1_000_000), "Maximum number of rows.", otherwise="all")
 TASK = QUERY.but(name="task", sentence="The task of the next session.")

@@ -369,7 +369,7 @@ def mem0_lines(folder: Path) -> Expected:
         named=[
             ("jsonl:2: is not JSON", "skipped"),
             ("jsonl:3: characters", "cleaned"),
-            ("jsonl:4: session: is 300 bytes long", "skipped"),
+            ("jsonl:4: session: is 300 characters long", "skipped"),
             ("jsonl:5: memory 3: has no text", "skipped"),
             ("jsonl:6: characters", "cleaned"),
         ],

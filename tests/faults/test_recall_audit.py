@@ -97,13 +97,14 @@ def test_every_way_to_words_is_audited(watched: Bank, tmp_path: Path) -> None:
     watched.get_memory(memory.id)
     watched.source(memory.id)
     watched.list_memories()
+    watched.get_entity(watched.entities()[0].number)
     watched.diff("2020")
     watched.export(tmp_path / "bank.jsonl")
     watched.backup(tmp_path / "copy.db")
     verbs = [entry.verb for entry in reversed(watched.audit_entries(recalls=True))]
     assert verbs == [
-        "start", "recall", "recall", "recall", "brief", "read", "why_not", "read", "read", "list", "diff",
-        "export", "backup",
+        "start", "recall", "recall", "recall", "brief", "read", "why_not", "read", "read", "list", "list",
+        "diff", "export", "backup",
     ]  # fmt: skip
     watched.retain("The recipe is in notes/gone.md.")
     [dead] = watched.check_references(tmp_path)

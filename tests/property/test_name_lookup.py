@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.resolution import fold_name
-from simonides.services.view_rows import NameLookup
+from simonides.services.viewing import NameLookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -71,7 +71,7 @@ def test_what_became_known_later_changes_no_answer_about_before(
     assert after == before
 
 
-def test_an_alias_counts_from_when_it_was_added(tmp_path: Path) -> None:
+def test_an_alias_counts_from_when_it_was_added_and_never_once_it_is_removed(tmp_path: Path) -> None:
     clock = FrozenClock()
     with simonides.open(tmp_path, clock=clock, embedder=None) as store:
         bank = store.bank("b")
@@ -79,8 +79,14 @@ def test_an_alias_counts_from_when_it_was_added(tmp_path: Path) -> None:
         clock.advance(seconds=3600)
         then = clock()
         clock.advance(seconds=3600)
-        bank.add_alias(next(e.number for e in bank.entities() if e.name == "Norrhav"), "Skipper")
+        number = next(e.number for e in bank.entities() if e.name == "Norrhav")
+        bank.add_alias(number, "Skipper")
+        added = clock()
+        clock.advance(seconds=3600)
         now = bank.recall("what did Skipper do", profile="engram")
         earlier = bank.recall("what did Skipper do", profile="engram", as_of=then)
+        bank.remove_alias(number, "Skipper")
+        removed = [bank.recall("what did Skipper do", profile="engram", as_of=at) for at in (None, added)]
     assert "Norrhav repaired the pump" in [hit.text for hit in now]
-    assert "Norrhav repaired the pump" not in [hit.text for hit in earlier]
+    for found in (earlier, *removed):
+        assert "Norrhav repaired the pump" not in [hit.text for hit in found]

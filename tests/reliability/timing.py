@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simonides.evaluation.significance import sign_flip_p
+from simonides.evaluation.comparing import sign_flip_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -106,6 +106,7 @@ _BASE: dict[str, Any] = {
     "merge": 1,
     "number": 1,
     "name": "other",
+    "alias": "other",
     "confirm": "other",
     "ttl": "30d",
 }

@@ -302,7 +302,7 @@ def test_what_the_bank_refuses_is_named_by_its_place(cli: Cli, tmp_path: Path) -
     path.write_text(json.dumps([{"id": "a", "memory": "x"}, {"id": "b", "memory": "y", "run_id": "r" * 300}]))
     result = cli("import", str(path))
     assert result.exit_code == 2
-    assert f"{path}:1: memory 1: session: is 300 bytes long" in result.stderr
+    assert f"{path}:1: memory 1: session: is 300 characters long" in result.stderr
 
 
 def test_a_document_in_two_places_is_refused(cli: Cli, tmp_path: Path) -> None:

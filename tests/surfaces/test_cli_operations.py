@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.surfaces.conftest import Cli, CliJson
 
 # They answer over a protocol of their own, or have nothing to say.
-_WITHOUT_JSON = {"serve", "mcp", "hook"}
+_WITHOUT_JSON = {"serve", "ui", "mcp", "hook"}
 
 
 def _every(commands: Any, place: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,4 @@
-"""Notes as documents, `entities`, `history`, `diff`, `invalidate`, `add-alias`, `merge-entities`, `undo-merge` and `settle`."""
+"""Notes as documents, commands about entities, `history`, `diff`, `invalidate` and `settle`."""
 
 from __future__ import annotations
 
@@ -154,6 +154,27 @@ def test_another_name_stands_for_an_entity(cli: Cli, cli_json: CliJson, people: 
     assert cli("add-alias", str(number), "Fenny").stdout == f"Fenny is now a name of entity {number}\n"
 
 
+def test_a_name_that_was_added_is_removed(cli: Cli, cli_json: CliJson, people: dict[str, int]) -> None:
+    number = str(people["Odalys Fennimark"])
+    cli_json("add-alias", number, "Oda")
+    assert column(cli("entities", "--named", "ODA"), 0) == [number]
+    assert cli("remove-alias", number, "Oda").stdout == f"Oda is no longer a name of entity {number}\n"
+    assert cli_json("entities", "--named", "ODA")["entities"][0]["aliases"] == []
+    assert cli("remove-alias", number, "Oda").exit_code == 1
+    assert cli("remove-alias", number, "Odalys Fennimark").exit_code == 2
+
+
+def test_an_entity_is_shown(cli: Cli, cli_json: CliJson, people: dict[str, int]) -> None:
+    one, other = str(people["Joss Underbeck"]), str(people["Odalys Fennimark"])
+    merge = cli_json("merge-entities", one, other)["merge"]
+    shown = cli("get-entity", other, "--most", "2").stdout
+    for part in ("Gullspire", "works at", "Lisbon", f"simonides undo-merge {merge}", "lives in Lisbon."):
+        assert part in shown
+    assert "3 memories" in cli("get-entity", other, "--most", "2").stderr
+    assert cli_json("get-entity", other)["total"] == 3
+    assert cli("get-entity", other, "--as-of", "2020").exit_code == 1
+
+
 @pytest.mark.spec("ME-10")
 def test_a_merge_can_be_undone(cli: Cli, cli_json: CliJson, people: dict[str, int]) -> None:
     one, other = people["Joss Underbeck"], people["Odalys Fennimark"]
@@ -170,7 +191,9 @@ def test_a_merge_can_be_undone(cli: Cli, cli_json: CliJson, people: dict[str, in
 @pytest.mark.parametrize(
     "words",
     [
+        ("get-entity", "9999"),
         ("add-alias", "9999", "Oda"),
+        ("remove-alias", "9999", "Oda"),
         ("merge-entities", "9999", "1"),
         ("merge-entities", "1", "9999"),
         ("undo-merge", "9999"),

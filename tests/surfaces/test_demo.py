@@ -13,8 +13,14 @@ from rich.console import Console
 from simonides.records.kind import RECALLED, Kind
 from simonides.retain.items import read_items
 from simonides.surfaces.demo import demo
-from simonides.surfaces.demo.demo import Summary, after_the_journal, read_journal, run_demo
-from simonides.surfaces.demo.questions import QUESTIONS, Question
+from simonides.surfaces.demo.demo import (
+    QUESTIONS,
+    Question,
+    Summary,
+    after_the_journal,
+    read_journal,
+    run_demo,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -44,6 +44,7 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "diff": ("diff", {"max_tokens"}, set()),
     # cursor: the last id, which the method calls after. max_bytes: the same on every page of a server.
     "list_memories": ("list_memories", {"max_tokens", "cursor"}, {"after", "max_bytes"}),
+    "facets": ("facets", set(), set()),
     "update_memory": ("update_memory", {"max_tokens"}, set()),
     "invalidate": ("invalidate", {"max_tokens"}, set()),
     "forget": ("forget", set(), set()),
@@ -55,7 +56,9 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     "forget_records": ("forget_records", set(), set()),
     "used": ("used", set(), set()),
     "entities": ("entities", set(), set()),
+    "get_entity": ("get_entity", {"max_tokens"}, set()),
     "add_alias": ("add_alias", set(), set()),
+    "remove_alias": ("remove_alias", set(), set()),
     "merge_entities": ("merge_entities", set(), set()),
     "undo_merge": ("undo_merge", set(), set()),
     "settle": ("settle", set(), set()),
@@ -66,8 +69,11 @@ _METHODS: dict[str, tuple[str, set[str], set[str]]] = {
     # progress, stopping: of this process alone. model: one that a caller elsewhere cannot hand over.
     "set_ttl": ("set_ttl", set(), set()),
     "maintain": ("maintain", set(), {"progress", "stopping", "model"}),
+    "activity": ("activity", {"max_tokens"}, set()),
+    "review": ("review", {"max_tokens"}, set()),
     "moves": ("moves", set(), set()),
     "undo_move": ("undo_move", set(), set()),
+    "archive": ("archive", set(), set()),
     "quarantine": ("quarantine", set(), set()),
     "release": ("release", set(), set()),
     "audit_entries": ("audit_entries", set(), set()),
@@ -286,13 +292,26 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     assert do("diff", earlier="2020")["begun"]
     entity, other = [each["number"] for each in do("entities")["entities"] if each["kind"] == "person"][:2]
     do("add_alias", entity=entity, name="Oda")
-    do("undo_merge", merge=do("merge_entities", entity=other, into=entity)["merge"])
+    assert [each["number"] for each in do("entities", named="oda", limit=1)["entities"]] == [entity]
+    merge = do("merge_entities", entity=other, into=entity)["merge"]
+    shown = do("get_entity", entity=entity, known_at="2100")
+    assert (shown["merges"][0]["merge"], shown["entity"]["aliases"], shown["omitted"]) == (merge, ["Oda"], 0)
+    assert any(each["relations"] for each in shown["neighbours"])
+    assert do("get_entity", entity=entity, max_tokens=1)["omitted"] == len(shown["memories"]) > 0
+    do("undo_merge", merge=merge)
+    assert do("remove_alias", entity=entity, alias="oda") == {"entity": entity, "alias": "oda"}
     do("settle")
     do("stats")
     assert do("verify")["ok"]
+    told = do("activity", most=100)
+    assert {"stored", "forgotten", "recalled"} <= {each["what"] for each in told["events"]}
+    assert do("activity", after=told["next"])["events"] == []
+    assert do("activity", max_tokens=0)["omitted"] > 0
     do("update_memory", memory=ids[1], tags=["home"])
     do("invalidate", memory=ids[2])
     do("list_memories", max_tokens=30)
+    newest = do("list_memories", order="newest", include_archived=True)["memories"]
+    assert do("facets")["total"] == len(newest) > 0
     assert ids[0] in do("brief", task="Where does Odalys live?", profile="lexical")["text"]
     assert do("pin", memory=ids[0]) == {"memory": ids[0], "pinned": True, "standing": False}
     assert do("pin", memory=ids[0], always=True)["standing"]
@@ -312,7 +331,10 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     clock.advance(days=2)
     assert do("maintain", dry_run=True)["steps"] == do("maintain")["steps"] != []
     do("undo_move", number=do("moves")["moves"][0]["number"])
+    assert do("archive", ids=ids[:1]) == {"archived": 1}
     do("quarantine", ids=ids[:1])
+    assert [each["what"] for each in do("review")["items"]] == ["quarantined"]
+    assert do("review", max_tokens=0) == {"items": [], "omitted": 1, "next": None}
     assert do("release", ids=ids[:1]) == {"released": 1}
     bank.start_audit()
     do("audit_entries")
@@ -326,6 +348,9 @@ def test_real_answers_are_what_the_results_say(store: Store, tmp_path: Path, clo
     do("create_bank", name="second")
     bank = store.bank("second")
     do("import_bank")
+    would = do("forget", ids=ids, dry_run=True)
+    assert (would["asked"], would["forgotten"], would["dry_run"]) == (3, 3, True)
+    assert would["rows"]["versions"] > 3 <= would["rows"]["episodes"]
     assert do("forget", ids=ids) == {"asked": 3, "forgotten": 3}
     assert do("verify")["ok"]
     assert done == set(OPERATIONS)

@@ -43,12 +43,15 @@ NO_OPTION: dict[str, set[str]] = {
         name: {"max_tokens"}
         for name in (
             "get_memory",
+            "get_entity",
             "history",
             "source",
             "diff",
             "invalidate",
             "list_memories",
             "update_memory",
+            "activity",
+            "review",
         )
     },
     # What a context is called there: --context prints it, and models read what a door for them gives.

@@ -240,6 +240,17 @@ def test_what_is_open_again_is_ended_by_what_else_ended_it(bank: Bank, clock: Fr
     assert bank.verify().ok
 
 
+def test_new_words_meet_what_was_stored_before_them_as_it_was_then(bank: Bank, clock: FrozenClock) -> None:
+    bank.retain("The port of Osprey is 4000.")
+    (memory,) = bank.retain("The review is on 12 June 2026.", event_time="2026-01-02", acl=["ines"])
+    clock.advance(days=1)
+    (later,) = bank.retain("The port of Osprey is 2000.")
+    bank.update_memory(memory, text="The port of Osprey is 9000.")
+    bank.update_memory(later, text="We water the ferns.")
+    # Nothing takes the place of the port that holds again, not even what began before it.
+    assert [m.text for m in bank.list_memories() if "port" in m.text] == ["The port of Osprey is 4000."]
+
+
 def test_what_was_invalidated_stays_ended(bank: Bank, clock: FrozenClock) -> None:
     (memory,) = bank.retain(OLD)
     clock.advance(days=1)

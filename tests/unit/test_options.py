@@ -83,7 +83,8 @@ def test_python_and_an_interface_check_a_value_once_each(bank: Bank, monkeypatch
         checks.append({name: value for name, value in values.items() if name == "tags_match"})
         return check(options, values, **more)
 
-    monkeypatch.setattr("simonides.services.context.check", counted)
+    for module in ("context", "answering"):
+        monkeypatch.setattr(f"simonides.services.{module}.check", counted)
     recall = OPERATIONS["recall"]
     recall.call(bank, recall.bind({"query": "who?", "tags_match": "all", "profile": "lexical"}))
     assert checks == []

@@ -90,7 +90,8 @@ def test_every_make_target_says_what_it_does_and_is_in_the_contributing_guide() 
 
     assert set(make_targets()) == {
         "setup", "demo", "test", "conformance", "check", "fix", "audit", "lock", "sbom", "mutation",
-        "bench", "train", "docs", "site", "package", "container", "start", "soak", "encryption", "fuzz", "clean", "help"
+        "bench", "train", "docs", "site", "package", "container", "start", "soak", "encryption", "fuzz", "clean", "help",
+        "screenshots", "vendor",
     }  # fmt: skip
     for target, meaning in make_targets().items():
         assert meaning, f"`{target}` has no ## comment"
@@ -102,7 +103,7 @@ def test_ci_runs_the_documented_test_command_and_then_the_checks() -> None:
 
     commands = [line for line in script.read_text("utf-8").splitlines() if line.startswith("make")]
 
-    assert commands == ["make test", "make check", "make package"]
+    assert commands == ["make test", "make test-ui", "make check", "make package"]
     assert "set -euo pipefail" in script.read_text("utf-8")
     assert os.access(script, os.X_OK)
 

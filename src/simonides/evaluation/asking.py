@@ -255,9 +255,7 @@ class KeptBanks:
         cpu: Callable[[], float] | None = None,
         progress: Progress | None = None,
     ) -> tuple[QuestionResult, ...]:
-        """Ask every question of *dataset*.
-
-        The same corpora, by default with the questions retained with them.
+        """Ask every question of *dataset*, which has the same corpora, by default those retained with them.
 
         *depth* is hits per question, from 1; *cpu* seconds of CPU of this process, to measure each recall.
         """
@@ -292,9 +290,7 @@ def keep_banks(
     """The banks of *dataset* in *folder*, retained without deduplication unless they are there.
 
     *window* is how many turns before and after a turn of a conversation are its context, from 0.
-
-    Raises:
-        InputError: the banks are incomplete, or were made with another embedder than is there now.
+    ``InputError``: the banks are incomplete, or were made with another embedder than is there now.
     """
     label = embedder if isinstance(embedder, str) else embedder.name if embedder else "none"
     if sparse is not None:

@@ -1,7 +1,24 @@
 """Systems beside a first one: what each measure gains or loses, how sure that is, overall and by category.
 
-p-values are adjusted by Holm over all systems and measures of the overall table, and once more over all of
-the table by category. Runs are paired by question.
+Runs are paired by question; differences are d_i = second_i - first_i of one measure.
+
+p-value: were two systems alike, each question's difference could as well have the other sign. It is
+two-sided, the share of all sign patterns whose |mean| reaches the one seen. Questions that do not differ
+change no mean and are left out; all 2^n patterns are counted up to n = 16 differing questions, beyond that
+patterns are drawn: p = (1 + #{reached}) / (draws + 1). Source: Fisher 1935, "The Design of Experiments", §21;
+for retrieval, Smucker, Allan & Carterette 2007.
+
+Interval: questions drawn with replacement B times, percentiles of the means. Cost O(B x questions): 10,000
+draws of 760 questions take about 0.1 s on one core. Source: Efron & Tibshirani 1993, "An Introduction to the
+Bootstrap", ch. 13.
+
+Adjustment, over all systems and measures of the overall table, and once more over all of the table by
+category: the i-th smallest of n p-values becomes p · (n − i + 1), never below the one before it and at most
+1. Rejecting below 0.05 errs with any rejection at most 5 % of the time, however the tests depend. Source:
+Holm 1979, "A Simple Sequentially Rejective Multiple Test Procedure".
+
+Weakness: questions about one conversation are not independent, so the true p-value is somewhat larger, and
+the true interval somewhat wider.
 """
 
 from __future__ import annotations
@@ -11,17 +28,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.errors import InputError
-from simonides.evaluation.results import mean_measures, one_set_of_questions
-from simonides.evaluation.significance import RESAMPLES, compare_runs, holm
+from simonides.errors import InputError, UnknownNameError
+from simonides.evaluation.results import MEASURES, mean_measures, one_set_of_questions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from simonides.evaluation.results import Measured
 
 REPORTED = ("recall@5", "recall@10", "ndcg@10", "all@10")
 ALPHA = 0.05
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +129,8 @@ def compare_systems(
             categories.setdefault(result.category, set()).add(result.qid)
 
     def lines(category: str) -> list[Difference]:
-        kept = [_only(each, categories.get(category)) for each in scores]
+        of = categories.get(category)
+        kept = [{qid: each[qid] for qid in each if of is None or qid in of} for each in scores]
         return [
             _line(measured[0].system, other.system, category, measure, kept[0], theirs, seed, resamples)
             for other, theirs in zip(measured[1:], kept[1:], strict=True)
@@ -118,12 +139,6 @@ def compare_systems(
 
     apart = [line for category in sorted(categories) for line in lines(category)]
     return Compared(_adjusted(lines("")), _adjusted(apart) if len(categories) > 1 else ())
-
-
-def _only(
-    scores: Mapping[str, Mapping[str, float]], qids: set[str] | None
-) -> Mapping[str, Mapping[str, float]]:
-    return {qid: values for qid, values in scores.items() if qids is None or qid in qids}
 
 
 def _line(
@@ -156,3 +171,121 @@ def _line(
 def _adjusted(lines: Sequence[Difference]) -> tuple[Difference, ...]:
     adjusted = holm([line.p_value for line in lines])
     return tuple(replace(line, p_holm=p) for line, p in zip(lines, adjusted, strict=True))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values in the order given, each at least its original and at most 1."""
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for passed, place in enumerate(sorted(range(len(p_values)), key=lambda place: (p_values[place], place))):
+        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - passed)))
+        adjusted[place] = largest
+    return adjusted
+
+
+MOST_EXACT = 16
+"""Differing questions up to which every pattern is counted."""
+
+# Sums of the same numbers in another order differ in the last bits; they count as equal.
+_TOLERANCE = 1e-9
+_DRAWS_AT_ONCE = 500
+
+
+def sign_flip_p(differences: NDArray[np.float64], generator: np.random.Generator, draws: int) -> float:
+    """The two-sided p-value of a mean difference, in (0, 1]; 1 when nothing differs.
+
+    *generator* and *draws* are for sign patterns that are too many to count.
+    """
+    # Sorted, so that the order of the questions changes nothing.
+    sizes = np.sort(np.abs(differences[differences != 0]))
+    seen = abs(float(differences.sum())) - _TOLERANCE
+    if not len(sizes):
+        return 1.0
+    if len(sizes) <= MOST_EXACT:
+        sums = np.zeros(1, np.float64)
+        for size in sizes:
+            sums = np.concatenate((sums - size, sums + size))
+        return float(np.count_nonzero(np.abs(sums) >= seen)) / len(sums)
+    reached = 0
+    for start in range(0, draws, _DRAWS_AT_ONCE):
+        rows = min(_DRAWS_AT_ONCE, draws - start)
+        signs = generator.integers(2, size=(rows, len(sizes)), dtype=np.int8) * 2 - 1
+        reached += int(np.count_nonzero(np.abs(signs @ sizes) >= seen))
+    return (1 + reached) / (draws + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the second run gains over the first, in one measure.
+
+    Attributes:
+        questions: how many both runs answered.
+        mean_difference: second minus first; above zero, the second is better.
+        low, high: 95 % interval of the mean difference.
+        p_value: how often luck alone would give a mean difference as large, in (0, 1].
+    """
+
+    measure: str
+    questions: int
+    mean_difference: float
+    low: float
+    high: float
+    p_value: float
+
+
+def compare_runs(
+    first: Mapping[str, Mapping[str, float]],
+    second: Mapping[str, Mapping[str, float]],
+    measure: str,
+    generator: np.random.Generator,
+    *,
+    resamples: int = RESAMPLES,
+) -> Comparison:
+    """Compare two runs over the same questions.
+
+    Args:
+        first: per question id, each measure's value, as in ``QualityReport.scores``.
+        second: the same of the other run.
+        measure: one of ``MEASURES``.
+        generator: seeded by the caller; the same seed gives the same answer.
+        resamples: draws of the bootstrap and of the test, at least 1.
+
+    Raises:
+        UnknownNameError: there is no such measure.
+        InputError: the runs answered other questions, or none; or *resamples* is below 1.
+    """
+    if measure not in MEASURES:
+        raise UnknownNameError("measure", measure, MEASURES)
+    if resamples < 1:
+        raise InputError("resamples", f"{resamples} draws show nothing; give 1 or more, such as {RESAMPLES}")
+    if not first:
+        raise InputError("first", "a run without questions cannot be compared; measure at least one")
+    unpaired = sorted(first.keys() ^ second.keys())
+    if unpaired:
+        raise InputError(
+            "second",
+            f"{len(unpaired)} questions are in one run only, {unpaired[0]!r} for one; compare runs of the "
+            "same dataset and limit",
+        )
+    # Sorted, because draws are by position: the order of the mappings must not change the answer.
+    qids = sorted(first)
+    differences = np.array([second[qid][measure] - first[qid][measure] for qid in qids], dtype=np.float64)
+    mean = float(differences.mean())
+    means = _bootstrap_means(differences, resamples, generator)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(means, (tail, 1 - tail)).tolist()
+    p_value = sign_flip_p(differences, generator, resamples)
+    return Comparison(measure, len(qids), mean, low, high, p_value)
+
+
+def _bootstrap_means(
+    values: NDArray[np.float64], resamples: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Means of draws with replacement, float64, shape (resamples,)."""
+    means = np.empty(resamples, np.float64)
+    # In blocks, so that memory stays small whatever the number of draws.
+    for start in range(0, resamples, _DRAWS_AT_ONCE):
+        block = means[start : start + _DRAWS_AT_ONCE]
+        drawn = generator.integers(len(values), size=(len(block), len(values)))
+        block[:] = values[drawn].mean(axis=1)
+    return means

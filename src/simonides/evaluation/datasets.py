@@ -232,14 +232,10 @@ def _turns(name: str, conversation: Mapping[str, Any]) -> tuple[Item, ...]:
         date = conversation.get(field)
         event_time = parse_session_date(date, f"{name}.{field}") if date else None
         items.extend(
-            Item(turn["dia_id"], _turn_text(turn), event_time, f"session_{number}")
+            Item(turn["dia_id"], f"{turn['speaker']}: {turn_text(turn)}", event_time, f"session_{number}")
             for turn in conversation[f"session_{number}"]
         )
     return tuple(items)
-
-
-def _turn_text(turn: Mapping[str, Any]) -> str:
-    return f"{turn['speaker']}: {turn_text(turn)}"
 
 
 def _locomo_questions(
@@ -279,7 +275,7 @@ MUSIQUE_ORIGIN = "https://github.com/OSU-NLP-Group/HippoRAG"
 def load_musique(folder: Path) -> Dataset:
     """Read MuSiQue in HippoRAG's form from ``musique.json`` and ``musique_corpus.json``.
 
-    May raise ``InputError``.
+    May be ``InputError``.
     """
     corpus_file = folder / CORPUS_FILE_NAME
     passages = read_json(corpus_file, MUSIQUE_ORIGIN)
@@ -423,8 +419,7 @@ def load_dataset(name: str, data: Path) -> Dataset:
 def load_present(data: Path) -> list[Dataset]:
     """Every data set whose folder is in *data*: LoCoMo, MuSiQue, and the small banks of ``everyday``.
 
-    Raises:
-        InputError: there is none, or its files are missing or of another form.
+    ``InputError``: there is none, or its files are missing or of another form.
     """
     loaders = (
         *DATASETS.items(),

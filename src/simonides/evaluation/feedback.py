@@ -41,10 +41,8 @@ _RATE, _MOMENTUM, _SPREAD, _TINY = 0.01, 0.9, 0.999, 1e-8
 def train_mlp(features: NDArray[np.float64], labels: NDArray[np.float64], seed: int) -> Network:
     """Fit a network.
 
-    Args:
-        features: float64, shape (samples, 10), as ``mlp.features_of`` gives them.
-        labels: shape (samples,): 1 = used afterwards, 0 = returned and not used.
-        seed: of the first weights, from 0.
+    *features*: float64, shape (samples, 10), as ``mlp.features_of`` gives them. *labels*: 1 = used
+    afterwards, 0 = returned and not used. *seed*: of the first weights.
 
     Raises:
         InputError: fewer than 20 samples, of one class only, or of other shapes or values.
@@ -147,9 +145,6 @@ class Trained(JsonReady):
 
 def train_reranker(bank: Bank, *, seed: int = 0, dry_run: bool = False) -> Trained:
     """Train on the bank's impressions; keep the network in the bank's folder if it does better.
-
-    Args:
-        seed: of the first weights, from 0.
 
     Raises:
         InputError: fewer than 20 samples, or all used or none.

@@ -28,7 +28,7 @@ class Accesses:
         roots: ordinals of the memories' first versions, int64 ascending.
         stamps: microseconds UTC, int64, ascending within a memory.
         principals: codes of labels, int64; 0 = the owner.
-        last: number of the last event that is in it.
+        last: number of its last event.
     """
 
     roots: NDArray[np.int64]
@@ -38,7 +38,6 @@ class Accesses:
 
     @classmethod
     def empty(cls) -> Accesses:
-        """No event."""
         none = np.empty(0, np.int64)
         return cls(none, none, none, 0)
 

@@ -1,11 +1,8 @@
 """Blocks of neighbouring rows: sealed on disk, or the tail in memory, and the parts they are made of.
 
-What the index keeps of neighbouring rows that follows from their items alone, made beside the writer.
-
     terms of each row ─► ``IndexPart`` (any process) ─► ``block_of_parts`` (the writer, who numbers the rows)
 
-The block is the one that ``Tail`` and ``join_blocks`` make of the same rows, value by value, without a look
-at the stored rows.
+Such a block equals, value by value, the one that ``Tail`` and ``join_blocks`` make of the stored rows.
 """
 
 from __future__ import annotations
@@ -46,11 +43,8 @@ class Block:
     Attributes:
         start: first ordinal.
         columns: one array per name in ``COLUMNS``.
-        vectors: codes, scales and sign bits.
         postings: per lexical field.
-        tokens: codes of the tokens.
-        sparse: learned sparse terms.
-        bounds_found, later_found: what was asked for before; a block never changes.
+        bounds_found, later_found: caches.
     """
 
     start: int
@@ -68,7 +62,7 @@ class Block:
         """Refuse arrays of unequal length: values would stand beside rows that are not theirs.
 
         Raises:
-            DamagedError: which makes whoever reads the block from a file make it anew from the rows.
+            DamagedError: the block is then made anew from the rows.
         """
         lengths = {f"column {name}": len(column) for name, column in self.columns.items()}
         lengths |= {f"lengths of {name}": len(postings.lengths) for name, postings in self.postings.items()}
@@ -135,7 +129,6 @@ class Tail:
         self._sparse_scales = Growable(np.dtype("f4"))
 
     def append(self, row: Row) -> None:
-        """Add the next row; gaps left by erased rows are filled with erased ones."""
         self.extend((row,))
 
     def extend(self, rows: Iterable[Row]) -> None:
@@ -192,7 +185,7 @@ def join_blocks(blocks: Sequence[Block], expired: Mapping[int, int], dimension: 
     Args:
         blocks: ascending, without gaps, at least one.
         expired: newer ``expired_at`` stamps by ordinal; ``BEGINNING`` = erased: its content goes.
-        dimension: of the vectors; a block of another dimension comes in without vectors.
+        dimension: of the vectors; those of a block of another dimension are dropped.
     """
     start = blocks[0].start
     columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in COLUMNS}
@@ -273,7 +266,8 @@ class IndexPart:
     """Rows without learned sparse terms, in order; their ordinals and times are settled later.
 
     Attributes:
-        columns: those of ``COLUMNS`` that follow from the items: words, asks, utterance and speaker.
+        columns: those of ``COLUMNS`` that follow from the items: words, asks, utterance, speaker
+            and session.
         codes: int8, shape (rows, dimension); scales: float32 above 0, shape (rows,).
         postings: per lexical field, rows counted from the part's first.
         tokens: codes of the tokens.
@@ -297,15 +291,7 @@ def part_of(
     terms: Sequence[Mapping[str, Mapping[str, int]]],
     tokens: Sequence[bytes],
 ) -> IndexPart:
-    """A part from one value per row.
-
-    Args:
-        columns: see ``IndexPart``.
-        codes: see ``IndexPart``.
-        scales: see ``IndexPart``.
-        terms: per row and lexical field, each term with its frequency.
-        tokens: per row, as stored.
-    """
+    """A part from one value per row; *terms*: per row and lexical field, each term with its frequency."""
     packed = TailTokens(codes.shape[1])
     for each in tokens:
         packed.append(each)
@@ -319,13 +305,7 @@ def part_of(
 
 
 def block_of_parts(start: int, columns: Mapping[str, NDArray[Any]], parts: Sequence[IndexPart]) -> Block:
-    """A sealed block of parts that follow each other.
-
-    Args:
-        start: ordinal of the first row.
-        columns: the other columns of all rows.
-        parts: at least one, of one dimension.
-    """
+    """A sealed block of parts that follow each other; *columns* are the other columns of all rows."""
     starts = np.cumsum([0, *(part.rows for part in parts)])
     rows = int(starts[-1])
     kept = np.ones(rows, np.bool_)

@@ -47,14 +47,13 @@ _SEARCH_COST = 4
 
 @dataclass(frozen=True, slots=True)
 class TermList:
-    """One term of the query in one field.
+    """One term of the query in one field; what is listed is listed per block.
 
     Attributes:
         factor: weight · n_t · idf.
         average: length of the field in the visible rows.
-        lengths: per block, terms per row.
-        shortest: per block, the least of them that is not 0.
-        postings: per block.
+        lengths: terms per row.
+        shortest: the least length that is not 0.
     """
 
     factor: float
@@ -86,11 +85,9 @@ class _Window:
     """One term in the blocks of a window.
 
     Attributes:
-        found: the term.
         rows: counted from the window's first, ascending.
         frequencies: per posting.
-        lengths: per row of the window where it is one block, else per posting.
-        by_row: which of the two.
+        lengths: per row (*by_row*) of the window where it is one block, else per posting.
         shortest: the least length of a row in the window.
     """
 
@@ -125,8 +122,7 @@ def score_lists(
         lists: in the order in which what they give is added up.
         starts: first row of each block, ascending.
         eligible: bool, shape (rows,).
-        saturation: k1 and b.
-        depth: how many of the best are surely among them, with whatever ties; ``None`` = all rows.
+        depth: so many of the best are surely among them, with all ties; ``None`` = all rows.
 
     Returns:
         ordinals int64 ascending and scores float64 rounded to 1e-9.

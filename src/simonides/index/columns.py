@@ -1,17 +1,13 @@
 """Columns of the index: one value per row, for filters, statistics and tie-breaks.
 
-``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it. A
-row that was erased has ``expired_at = BEGINNING``, so no viewpoint ever sees it. An undated row has the
-empty occurred range [FOREVER, BEGINNING), which meets no window. ``words``, ``asks``, ``utterance`` and
-``speaker`` say what a memory looks like without its text: how many words, whether it ends with a question,
-what it does (``records.utterance``), and the key of who says it (``text.speech``). ``state`` holds the marks
-of ``records.state``. ``root`` is the ordinal of a memory's first version, ``node`` that of its first version
-with the words of this one: what links join.
+``expired_at`` is the only value that changes after it was written: a snapshot lays newer stamps over it, and
+``BEGINNING`` marks an erased row, which no viewpoint sees. An undated row has the empty occurred range
+[FOREVER, BEGINNING), which meets no window; an open side is BEGINNING or FOREVER. ``words``, ``asks``,
+``utterance`` and ``speaker`` describe a memory without its text (``text.speech``); ``session`` is the key of
+its conversation. ``state`` holds the marks of ``records.kind``. ``root`` is the ordinal of a memory's first
+version, ``node`` that of its first version in the words of this one: links join nodes.
 
-When memories happened, as columns: which of them meet a time, and how near its centre they lie.
-
-An undated row has the empty range [FOREVER, BEGINNING); an open side is BEGINNING or FOREVER. Sums are made
-in float64: differences of far int64 moments would overflow, and half a microsecond tells nothing.
+Sums of moments are made in float64: differences of far int64 moments would overflow.
 """
 
 from __future__ import annotations
@@ -56,21 +52,22 @@ COLUMNS: Mapping[str, np.dtype[Any]] = {
     "asks": np.dtype("u1"),
     "utterance": np.dtype("u1"),
     "speaker": np.dtype("u8"),
+    "session": np.dtype("u8"),
     "state": np.dtype("u1"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as the index takes it in: replayed from the store, nothing re-encoded or re-tokenised.
+    """One row as the index takes it in.
 
     Attributes:
-        ordinal: position of the row in every array; ordinals are never reused.
-        values: one value per column; ``None`` for an erased row, which keeps its place and holds nothing.
+        ordinal: position of the row in every array; never reused.
+        values: one value per column; ``None`` for an erased row, which keeps its place.
         terms: per lexical field, term → frequency.
         sparse: packed learned sparse terms (``index.sparse_postings``); empty = none.
         codes, scale: int8 vector and its factor; ``None`` = no vector.
-        tokens: codes of the text's tokens (``index.token_codes``); empty = none.
+        tokens: codes of the text's tokens (``index.vectors``); empty = none.
     """
 
     ordinal: int
@@ -104,7 +101,6 @@ class Growable:
         self._size = 0
 
     def append(self, value: Any) -> None:
-        """Add one row."""
         if self._size == len(self._buffer):
             larger = np.zeros((2 * self._size, *self._buffer.shape[1:]), self._buffer.dtype)
             larger[: self._size] = self._buffer
@@ -113,7 +109,6 @@ class Growable:
         self._size += 1
 
     def extend(self, values: NDArray[Any]) -> None:
-        """Add several rows."""
         stop = self._size + len(values)
         if stop > len(self._buffer):
             larger = np.zeros((max(2 * self._size, stop), *self._buffer.shape[1:]), self._buffer.dtype)
@@ -133,10 +128,7 @@ NEUTRAL = 0.5
 
 
 def meets(first: NDArray[np.int64], last: NDArray[np.int64], time: Interval) -> NDArray[np.bool_]:
-    """Whether ranges ``[first, last)`` meet *time*; an instant, on either side, meets what it lies in.
-
-    The ranges are two int64 columns, shape (n,), microseconds UTC.
-    """
+    """Whether ranges [*first*, *last*), int64 microseconds, meet *time*; an instant meets what it lies in."""
     end = time.end if time.end > time.start else time.start + 1
     lasting, at_once = last > time.start, (first == last) & (first >= time.start)
     found: NDArray[np.bool_] = (first < end) & (lasting | at_once)

@@ -1,15 +1,9 @@
-"""Index files: written whole and fsynced, read by mapping; named arrays with checksums.
+"""Index files: written whole and fsynced, with their folder, and never written again; read by mapping.
 
-Index files on the disk; the one place where tests inject faults for them.
-
-Every file is written whole, fsynced, and never written again; its folder is fsynced too. Reading maps the
-file into memory.
-
-A file of named arrays: raw bytes that are mapped, never unpickled.
-
-Layout: 8 magic bytes, the header's length and CRC-32 (8 bytes each, little endian), the header (JSON), then
-each array's bytes at a multiple of 64. The header states every array's dtype, shape, offset and CRC-32, and
-whatever the caller adds. A file that is shorter or other than its header says is refused.
+Tests inject faults in ``FileLayer``. A file holds named arrays, raw bytes that are never unpickled: 8 magic
+bytes, the header's length and CRC-32 (8 bytes each, little endian), the header (JSON), then each array's
+bytes at a multiple of 64. The header states every array's dtype, shape, offset and CRC-32, and whatever the
+caller adds. A file that differs from its header is refused.
 """
 
 from __future__ import annotations
@@ -56,12 +50,11 @@ class FileLayer:
         files.sync_folder(folder)
 
     def read(self, path: Path) -> bytes:
-        """The whole file."""
         with files.naming(path):
             return path.read_bytes()
 
     def map(self, path: Path) -> memoryview:
-        """The whole file, read-only, mapped into memory."""
+        """The whole file, read-only."""
         with files.naming(path), path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         with self._lock:
@@ -69,7 +62,7 @@ class FileLayer:
         return memoryview(mapped)
 
     def cut_short(self) -> bool:
-        """Whether a mapped file was cut since it was mapped; each is told of once.
+        """Whether a mapped file was cut since it was mapped; each is reported once.
 
         The operating system ends a process that reads a mapped page which its file no longer has.
         """
@@ -86,15 +79,11 @@ class FileLayer:
             return []
 
     def remove_file(self, path: Path) -> None:
-        """Delete a file that nobody needs; what cannot be deleted now is left for later."""
+        """Delete a file that nobody needs, if that is possible now."""
         files.remove(path)
 
     def remove_folder(self, folder: Path) -> None:
-        """Delete a folder of files that nobody needs, or what lies there in its place.
-
-        A link goes, and what it leads to stays. What cannot be deleted now is left for later, and so is a
-        file with another name elsewhere (see ``files.remove``).
-        """
+        """Delete a folder that nobody needs, or a link in its place, as far as that is possible now."""
         files.remove(folder)
 
 
@@ -138,12 +127,7 @@ def write_arrays(
 def read_arrays(
     files: FileLayer, path: Path, *, check: bool = False
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Map the arrays of a file.
-
-    Args:
-        files: the file layer.
-        path: a file written by ``write_arrays``.
-        check: also compare every array's CRC-32 (reads the whole file).
+    """Map the arrays of a file that ``write_arrays`` wrote; *check*: also compare every array's CRC-32.
 
     Returns:
         read-only arrays by name, and the *about* mapping.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from simonides.index.files import FileLayer
 
-FORMAT = 6
+FORMAT = 7
 """Of the files; a generation of another format is rebuilt."""
 
 _GRAPH = "graph.arr"
@@ -46,7 +46,6 @@ class Origin:
     """Which bank, at which change, a generation was made from. Any difference means: rebuild.
 
     Attributes:
-        bank: id of the bank.
         epoch: renewed by whatever replaces the rows wholesale.
         sequence: last change that is in the generation.
         log_hash: running hash of the change log at that change.
@@ -78,8 +77,6 @@ class Generation:
     """An opened generation.
 
     Attributes:
-        number: its own.
-        origin: what it was made from.
         files, blocks: where the blocks lie, and what is in them.
         expired: stamps newer than the blocks, by ordinal.
         graph: mentions and links; perhaps fewer than the rows have, never others.
@@ -111,11 +108,8 @@ def write_generation(
     """Write generation *number* whole and make it durable; it counts only once ``meta`` names it.
 
     Args:
-        files: the file layer.
-        folder: the bank's ``index`` folder.
-        number: of the new generation; its folder must not exist.
-        origin: what it was made from.
-        parts: what the index is made of, ascending: files of earlier generations, and new sealed blocks.
+        number: its folder must not exist yet.
+        parts: ascending: files of earlier generations, and new sealed blocks.
         expired: stamps newer than those files.
         graph: sealed; or the number of the generation whose graph stays, and newer edges are read from rows.
     """
@@ -156,15 +150,11 @@ def read_generation(
     check: bool = False,
     known: Generation | None = None,
 ) -> Generation:
-    """Open generation *number*; its blocks are mapped.
+    """Open generation *number* of a bank's ``index`` *folder*; its blocks are mapped.
 
     Args:
-        files: the file layer.
-        folder: the bank's ``index`` folder.
-        number: of the generation.
         check: also compare every checksum (reads every file whole, about 0.3 s of CPU per GB).
-        known: a generation of the same bank and epoch that was opened and compared before: what both have is
-            taken as it is, with what was found out about it, and its files only have to be there.
+        known: an opened and checked generation of the same bank and epoch: what both have is taken from it.
 
     Raises:
         DamagedError: a file is not what was written.
@@ -208,7 +198,7 @@ def _edges(files: FileLayer, path: Path, origin: Origin, *, own: bool, check: bo
 
 
 def _lasting(origin: Origin) -> dict[str, Any]:
-    """What an older file of a generation has in common with it: of the same rows, vectors and terms."""
+    """What all files of a generation have in common: made of the same rows, vectors and terms."""
     return {name: value for name, value in asdict(origin).items() if name not in {"sequence", "log_hash"}}
 
 
@@ -257,10 +247,7 @@ def used_generations(current: Generation) -> set[int]:
 
 
 def replaced_files(files: FileLayer, folder: Path, current: Generation) -> list[Path]:
-    """What lies in folders that *current* is made of, and is used no more or never was.
-
-    Another block of such a folder, or its graph, still is. What was erased since may stand in those listed.
-    """
+    """What lies in the folders of *current* and is not, or no more, used; it may hold what was erased."""
     used = {folder / str(file.generation) / file.name for file in current.files}
     used.add(folder / str(current.graph_at) / _GRAPH)
     used |= {folder / str(current.number) / name for name in (_MANIFEST, _EXPIRED)}

@@ -2,8 +2,7 @@
 
 Memories are nodes by the ordinal of their first version in the words that they have (the *node*), so a link
 outlives new versions of its ends, and other words bring links of their own. Mentions join a row (one version)
-with an entity. What is read through a view is cut to rows that the view sees; an end that is not visible
-hides its edge.
+with an entity. A view shows only edges whose two ends it sees.
 What is small and looked at often is merged with its tail in memory: a look into both takes twice as long.
 Cost: O(edges of the nodes asked for); the sealed part is rebuilt whole at each merge, about 0.35 s CPU per
 million edges.
@@ -26,12 +25,7 @@ if TYPE_CHECKING:
 
 
 def among(values: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of *values* are in *ascending*; ``np.isin`` takes several times as long for a few hundred.
-
-    Args:
-        values: int64, shape (n,).
-        ascending: int64, shape (m,), sorted.
-    """
+    """Which of *values* are in *ascending*; ``np.isin`` takes several times as long for a few hundred."""
     if not len(ascending):
         return np.zeros(len(values), np.bool_)
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
@@ -40,11 +34,7 @@ def among(values: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np
 
 
 def distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """*values* ascending, each once; ``np.unique`` takes several times as long for a few hundred.
-
-    Args:
-        values: int64, shape (n,); given back as they are if they are so already.
-    """
+    """*values* ascending, each once; ``np.unique`` takes several times as long for a few hundred."""
     if (values[1:] > values[:-1]).all():
         return values
     ordered = np.sort(values)
@@ -59,12 +49,7 @@ _MARKED = 16
 
 
 def ascending(values: NDArray[np.int64], stop: int) -> NDArray[np.int64]:
-    """*values* in order; ``np.sort`` takes several times as long for a few thousand.
-
-    Args:
-        values: int64, shape (n,), each once, from 0 and below *stop*.
-        stop: how many there could be, at most 2³².
-    """
+    """Distinct *values* from 0 and below *stop*, sorted; ``np.sort`` takes several times as long."""
     if stop <= _MARKED * len(values):
         there = np.zeros(stop, np.bool_)
         there[values] = True
@@ -115,7 +100,6 @@ class Pairs:
 
     @classmethod
     def of_ordered(cls, edges: Edges) -> Pairs:
-        """Those of edges that are sorted so already."""
         nodes = int(edges.first[-1]) + 1 if len(edges) else 0
         starts = np.zeros(nodes + 1, np.int64)
         np.cumsum(np.bincount(edges.first, minlength=nodes), out=starts[1:])
@@ -177,12 +161,7 @@ def edges_of(rows: Sequence[tuple[int, int, int, float]]) -> Edges:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Edges that are not sealed yet.
-
-    Attributes:
-        edges: ordered.
-        holds: bool, by node: whether it is the first end of any; the last one is of all nodes from there on.
-    """
+    """Ordered edges that are not sealed yet; *holds*: bool, by node, whether it is the first end of any."""
 
     edges: Edges
     holds: NDArray[np.bool_]
@@ -194,7 +173,6 @@ class Tail:
         return cls(newer.ordered(), holds)
 
     def of_nodes(self, nodes: NDArray[np.int64]) -> Edges:
-        """The edges of *nodes*, ascending, in their order."""
         held = nodes.compress(self.holds[np.minimum(nodes, len(self.holds) - 1)])
         if not len(held):
             return _NOTHING
@@ -204,7 +182,6 @@ class Tail:
         return Edges(held.repeat(count), edges.second[places], edges.kinds[places], edges.weights[places])
 
     def runs(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the edges of each node begin, and how many there are."""
         begin = np.searchsorted(self.edges.first, nodes).astype(np.int64)
         return begin, np.searchsorted(self.edges.first, nodes, side="right") - begin
 
@@ -257,7 +234,7 @@ class Graph:
         by_entity: entity → row.
         newer_links, newer_mentions: the tail, in the order written.
         last_link, last_mention: numbers of the newest ones in it, to go on from.
-        parts: those that were looked at: a graph never changes.
+        parts: cache.
     """
 
     links: Pairs
@@ -338,9 +315,9 @@ class Graph:
             rows: int64, shape (n,).
             nodes: int64, shape (n,).
             least: float64, by code of ``LINK_KINDS``: the weight from which a link counts.
-            enough: float64, shape (n,): with fewer mentions and links of any kind, the links are not counted,
-                and else no more are looked at than make enough; 0 everywhere = all are.
-            counts: of other ends, which count; ``None`` = all.
+            enough: float64, shape (n,): count links only of rows with more edges than that, and stop there;
+                0 everywhere = count all.
+            counts: mask of other ends, which count; ``None`` = all.
         """
         mentions = self.by_row.runs(rows)[1]
         begin, count = self.links.runs(nodes)

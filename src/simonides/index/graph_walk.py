@@ -1,14 +1,8 @@
 """Walks over the graph from seeds: mass by push, and hops by breadth.
 
-Where each node of a walk stands in its arrays: in the order in which nodes were met.
-
-A walk sees a small part of a large bank; so passes over its arrays stay short.
-Cost: one look-up for each node asked for, and 4 bytes for each node of the bank.
-
-Personalised PageRank of memories and entities, by forward push over what a view lets see.
-
-The walk starts at the seeds, and at each step goes on with probability d (``damping``) to a neighbour in
-proportion to the edge's weight, else it starts anew:
+**Personalised PageRank** of memories and entities, by forward push over what a view lets see. The walk starts
+at the seeds, and at each step goes on with probability d (``damping``) to a neighbour in proportion to the
+edge's weight, else it starts anew:
 
     p = (1 − d) · Σ over k ≥ 0 of dᵏ · (seeds walked k steps)
 
@@ -22,18 +16,19 @@ waiting is 1 at any time. An entity that thousands mention is so spread on only 
 what keeps the work near ``edges`` edges (times 1 / (1 − d)) whatever its size.
 
 Masses are multiples of 2⁻⁵⁰ and weights of 2⁻²⁰, so that sums are exact: neither the order of rows nor the
-numbers of entities, which others' memories shift, change a bit of the result.
+numbers of entities, which others' memories shift, change a bit of the result. Nodes get places in the order
+in which they are met, so that passes over arrays stay short in a large bank.
 Cost: each round sums over the edges that were read, without a sort of them; 10 to 70 ms, or less, on one core
-at 10⁶ memories with four mentions and four links each, by how many memories mention the seeds.
+at 10⁶ memories with four mentions and four links each, by how many memories mention the seeds; and 4 bytes
+for each node of the bank.
 Source: Andersen, Chung and Lang, Local Graph Partitioning using PageRank Vectors (2006); seeds and their use
 for memory: Gutiérrez et al., From RAG to Memory (2025).
 Weakness: a hub's own neighbours are hardly told apart, however near they are.
 
-Which memories lie within a few hops of given ones: breadth first, bounded for each start.
-
-One hop leads from a memory to one that it is linked to, or that mentions an entity which it mentions, too.
-Neighbours are ranked by strength = the links' weights + the damped weights of the shared entities (see
-``index.push``), ties by path and id. Each start reaches ``per_start`` memories in all, nearer hops first.
+**Hops**: which memories lie within a few hops of given ones, breadth first, bounded for each start. One hop
+leads to a memory that is linked, or that mentions a shared entity. Neighbours are ranked by strength = the
+links' weights + the damped weights of the shared entities, ties by path and id. Each start reaches
+``per_start`` memories in all, nearer hops first.
 Cost: linear in the pairs of memories that share an entity; those of hubs are not followed.
 """
 
@@ -165,9 +160,9 @@ class Spread:
 
     Attributes:
         rows: int64, ascending: memories that any mass reached.
-        row_mass: float64: theirs; at most the exact personalised PageRank.
+        row_mass: float64: at most the exact personalised PageRank.
         entities, entity_mass: the same of entities.
-        left: mass that is still to be spread; with all the masses it sums to 1.
+        left: mass that is still to be spread; all masses sum to 1.
         reason: why it did less than asked; empty when it ran in full.
     """
 
@@ -180,12 +175,12 @@ class Spread:
 
 
 def spread(view: View, rows: Mapping[int, float], entities: Mapping[int, float], walk: Walk) -> Spread:
-    """Personalised PageRank from seeds.
+    """Personalised PageRank from seeds, of which there is at least one.
 
     Args:
         view: visible rows are the graph.
         rows: seeds by ordinal, each with its weight above 0; seeds of both kinds are scaled to sum to 1.
-        entities: seeds by number, likewise. There is at least one seed.
+        entities: seeds by number, likewise.
         walk: how mass spreads.
     """
     visible = max(1, int(np.count_nonzero(view.visible)))
@@ -292,8 +287,7 @@ class _Masses:
 class _Graph:
     """The part of the visible graph that was looked at so far; every node is read once.
 
-    A node is the ordinal of a memory, or the number of an entity behind all of these. It has a place, so that
-    a round is plain sums over arrays without a sort.
+    A node is the ordinal of a memory, or the number of an entity behind all of these.
 
     Attributes:
         rows: the first node that is an entity.
@@ -435,13 +429,7 @@ class Bounds:
 
 
 def reach(view: View, starts: Sequence[int], bounds: Bounds) -> dict[int, int]:
-    """By memory, the fewest hops from any start; starts have 0.
-
-    Args:
-        view: visible rows are the graph.
-        starts: ordinals, no repeats.
-        bounds: how far to go.
-    """
+    """By memory, the fewest hops from any start (ordinals, no repeats); starts have 0."""
     hops = dict.fromkeys(starts, 0)
     places = np.arange(len(starts))
     seen, owners, rows = _pairs(places, np.array(starts, np.int64)), places, np.array(starts, np.int64)
@@ -452,7 +440,9 @@ def reach(view: View, starts: Sequence[int], bounds: Bounds) -> dict[int, int]:
         owners, rows, strengths = owners[fresh], rows[fresh], strengths[fresh]
         order = np.lexsort((_places(view, rows), -strengths, owners))
         owners, rows = owners[order], rows[order]
-        kept = _position_in_group(owners) < left[owners]
+        # 0, 1, 2 … within the rows of each owner.
+        place = np.arange(len(owners)) - np.searchsorted(owners, owners, "left")
+        kept = place < left[owners]
         owners, rows = owners[kept], rows[kept]
         left -= np.bincount(owners, minlength=len(starts))
         seen = np.concatenate([seen, _pairs(owners, rows)])
@@ -490,11 +480,7 @@ def _neighbours(
 def _joined(
     wanted: NDArray[np.int64], keys: NDArray[np.int64], owners: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Every pair of a wanted value and a place in the ascending *keys* that holds it.
-
-    Returns:
-        the owner of the wanted value, the value, the place.
-    """
+    """Every pair of a wanted value and a place in the ascending *keys* that holds it: owner, value, place."""
     begin = np.searchsorted(keys, wanted, "left")
     count = np.searchsorted(keys, wanted, "right") - begin
     which = np.repeat(np.arange(len(wanted)), count)
@@ -524,8 +510,3 @@ def _places(view: View, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     place = np.empty(len(once), np.int64)
     place[np.searchsorted(once, ranking.ordinals)] = np.arange(len(once))
     return place[np.searchsorted(once, rows)]
-
-
-def _position_in_group(ordered: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, 1, 2 … within each run of equal values."""
-    return np.arange(len(ordered)) - np.searchsorted(ordered, ordered, "left")

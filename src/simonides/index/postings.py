@@ -71,9 +71,7 @@ class FieldPostings(Protocol):
         ...
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """Every term held."""
-        ...
+    def vocabulary(self) -> Vocabulary: ...
 
     def with_letters(self, wanted: Letters) -> list[bytes]:
         """The terms that *wanted* admits."""
@@ -137,7 +135,6 @@ class SealedPostings:
         return self.vocabulary.with_letters(wanted)
 
     def triples(self) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-        """Vocabulary and, per posting, (position in it, row, frequency)."""
         terms = np.repeat(np.arange(len(self.vocabulary), dtype=np.int64), np.diff(self.starts))
         return list(self.vocabulary), terms, self.rows, self.frequencies
 
@@ -230,11 +227,7 @@ def _summed(
 
 
 def seal_terms(terms: Sequence[Mapping[str, int]]) -> SealedPostings:
-    """The postings of one field of neighbouring rows.
-
-    Args:
-        terms: per row, each term with its frequency, from 1.
-    """
+    """The postings of one field of neighbouring rows, from each row's terms with their frequencies."""
     places: dict[str, int] = {}
     held = [places.setdefault(term, len(places)) for row in terms for term in row]
     frequency = np.array([count for row in terms for count in row.values()], np.int64)
@@ -266,7 +259,7 @@ def merge_postings(
 
     Args:
         parts: (row offset in the joined block, postings), ascending.
-        kept: bool, shape (joined rows,): rows that were not erased; the others lose their postings.
+        kept: bool, shape (joined rows,): false for erased rows, which lose their postings.
     """
     vocabularies, terms, rows, frequencies = [], [], [], []
     for offset, part in parts:
@@ -412,7 +405,7 @@ class BlockPostings:
     def terms_like(self, words: Sequence[str], fields: Collection[str]) -> set[str]:
         """Terms in *fields* that share three bytes in a row, or the first or last two, with one of *words*.
 
-        Whoever may see the rows that hold them: for a choice among visible rows, never to be shown.
+        Also terms of rows that the asker does not see: for a choice among visible rows, never to be shown.
         """
         runs = ByteRuns.of([word.encode() for word in words])
         return {
@@ -452,12 +445,7 @@ class BlockPostings:
 
 
 def positions(begins: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """begins[0], begins[0] + 1, …, so many as counts[0] says; then the same from begins[1], and so on.
-
-    Args:
-        begins: int64, shape (runs,).
-        counts: int64, shape (runs,), each from 0.
-    """
+    """begins[0], begins[0] + 1, …, so many as counts[0] says; then the same from begins[1], and so on."""
     places: NDArray[np.int64] = (begins + counts - counts.cumsum()).repeat(counts)
     places += np.arange(len(places))
     return places

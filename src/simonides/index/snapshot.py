@@ -1,16 +1,4 @@
-"""The whole bank at one sequence number: sealed blocks, the frozen tail, and newer expiry stamps.
-
-What a stage made of a snapshot alone, kept for the next recall: few values of each maker.
-
-It lives and dies with its snapshot, which any write replaces, so nothing in it can be out of date. A key
-names all that a value depends on beside the snapshot: above all the rows that were looked at, since other
-principals see others. Of too many values that of the longest unused key goes first.
-
-Read what a snapshot has mapped once, so that no recall waits for the disk (HX-19).
-
-One byte of every page is read. Cost: nothing that lies in memory already takes long (about 1 ms per 100 MB);
-what does not is read from the disk at its speed.
-"""
+"""The whole bank at one sequence number: sealed blocks, the frozen tail, and newer expiry stamps."""
 
 from __future__ import annotations
 
@@ -46,20 +34,19 @@ MOST = 16
 
 
 class Kept:
-    """Thread-safe; a value that two threads want at once may be made twice, alike."""
+    """A cache of what stages made of a snapshot, for the next recall; thread-safe.
+
+    Any write replaces the snapshot, so nothing here can be out of date. A key names all that a value depends
+    on beside the snapshot, above all the rows that were looked at, since other principals see others. When
+    there are too many values of one maker, the least recently used key goes first.
+    """
 
     def __init__(self) -> None:
         self._values: dict[str, dict[Hashable, object]] = {}
         self._lock = threading.Lock()
 
     def get(self, maker: str, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What *make* gives, or gave before for the same *key*; nobody may change it.
-
-        Args:
-            maker: names what the values are; they are all of one type.
-            key: what a value depends on beside the snapshot.
-            make: depends on the snapshot and the key alone.
-        """
+        """What *make* gives, or gave before for the same *maker* and *key*; nobody may change it."""
         with self._lock:
             values = self._values.setdefault(maker, {})
             if key in values:
@@ -91,7 +78,6 @@ class IndexSnapshot:
         labels, label_sets: names and sets of names behind the codes in the columns. Shared and only ever
             appended to, so codes in the blocks stay valid.
         last_ingested: the newest ``ingested_at``, microseconds UTC.
-        graph: mentions and links.
         accesses: who said when that a memory was of use.
     """
 
@@ -112,7 +98,6 @@ class IndexSnapshot:
 
     @cached_property
     def kept(self) -> Kept:
-        """What stages made of this snapshot."""
         return Kept()
 
     @cached_property
@@ -202,7 +187,10 @@ class IndexSnapshot:
 
 
 def touch(snapshot: IndexSnapshot) -> int:
-    """Read every page of the sealed arrays; returns their size in bytes."""
+    """Read a byte of every mapped page, so that no recall waits for the disk (HX-19); returns their size.
+
+    Cost: about 1 ms per 100 MB that lie in memory already.
+    """
     size = 0
     for array in _sealed(snapshot):
         raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)

@@ -92,7 +92,6 @@ class SealedSparse:
     scales: NDArray[np.float32]
 
     def postings(self, term: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Rows that hold the id, ascending, and its code in each."""
         place = int(np.searchsorted(self.ids, term))
         if place == len(self.ids) or self.ids[place] != term:
             return _NOTHING
@@ -100,7 +99,6 @@ class SealedSparse:
         return self.rows[part], self.codes[part]
 
     def triples(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-        """Per posting: id, row, code."""
         return (
             np.repeat(self.ids.astype(np.int64), np.diff(self.starts)),
             self.rows.astype(np.int64),
@@ -162,12 +160,7 @@ _NOTHING = (np.empty(0, np.int32), np.empty(0, np.uint8))
 def merge_sparse(
     parts: Sequence[tuple[int, SealedSparse | FrozenSparse]], kept: NDArray[np.bool_]
 ) -> SealedSparse:
-    """Join the postings of neighbouring blocks into one sealed block.
-
-    Args:
-        parts: (row offset in the joined block, postings), ascending.
-        kept: bool, shape (joined rows,): rows that were not erased; the others lose their postings.
-    """
+    """Join the postings of neighbouring blocks into one sealed block; arguments as for ``merge_postings``."""
     found = [(offset, *part.triples()) for offset, part in parts]
     term = np.concatenate([terms for _, terms, _, _ in found])
     row = np.concatenate([rows + offset for offset, _, rows, _ in found])

@@ -1,21 +1,16 @@
 """Cosine search over quantised vectors, MaxSim over token codes, and their matrix products.
 
-Matrix products of a recall, a few rows at a time, so that BLAS stays on the thread that asks.
+**Products** take a few rows at a time, so that BLAS stays on the thread that asks: of some hundred rows, a
+product ends no sooner on several threads, which then spin and wait for more (on two cores a recall at 10⁴
+memories took twice the CPU), and the number of BLAS threads belongs to the whole process.
 
-A product of some hundred rows ends no sooner on several threads, and each of them then spins for a while and
-waits for more: on two cores a recall at 10⁴ memories took twice the CPU that way, and recalls side by side
-waited for one another. How many threads BLAS has belongs to the whole process, thus to whoever embeds this
-engine; below a number of multiplications it uses none. Small parts also stay in the cache.
+**Vectors** are kept as ``codes`` (int8, in [-127, 127]) and ``scale`` with ``v ≈ codes · scale``. A query is
+a 16-bit integer vector split into a high and a low part; both dot products against int8 codes stay below 2²⁴
+for up to 512 dimensions, so float32 arithmetic returns the exact integer whatever the order of the additions.
+So a score does not depend on how rows are batched: deleting and rebuilding the index gives the same bytes
+(DF-06). Above 512 dimensions float64 is used.
 
-Vectors as int8 with one scale each, and queries as two int8 halves, so that a dot product is exact.
-
-A stored vector ``v`` is kept as ``codes`` (int8, in [-127, 127]) and ``scale`` with ``v ≈ codes · scale``.
-A query is kept as a 16-bit integer vector split into a high and a low part; both dot products against
-int8 codes stay below 2²⁴ for up to 512 dimensions, so float32 arithmetic returns the exact integer
-whatever the order of the additions. That is what makes a score independent of how rows are batched:
-deleting and rebuilding the index gives the same bytes (DF-06). Above 512 dimensions float64 is used.
-
-Exact cosine search: a 1-bit scan chooses who is rescored from int8; small sets are scored whole.
+**Search**: a 1-bit scan chooses who is rescored from int8; small sets are scored whole.
 
 scan:    Hamming distance between the signs of query and row, one 64-bit word of every row at a time
 select:  the smallest distance that leaves at least *rescore* · ∛(eligible rows / 10⁶) rows (*rescore* from
@@ -28,7 +23,7 @@ another row's score. Cost at 10⁶ × 384 on one core: about 7 ms for the scan, 
 Weakness: a row whose sign code is far from the query's is lost although its cosine is high; *rescore* sets
 how often (bench/stages reports recall against float32).
 
-A memory's token vectors in one bit per dimension, and how well each answers a query's tokens (MaxSim).
+**MaxSim**: a memory's token vectors in one bit per dimension, and how well each answers a query's tokens.
 
     code(t)      the signs of t − mean, 48 bytes for 384 dimensions; *mean* is a constant of the embedder
     MaxSim(q, m) = mean over the query's tokens i of max over the memory's tokens t of  qᵢ · sign(t) / √d
@@ -67,11 +62,7 @@ def rows_at_once(terms: int, columns: int) -> int:
 
 
 def products_of(rows: NDArray[Any]) -> NDArray[Any]:
-    """``rows @ rows.T``, in squares: one half of it is reckoned, and the other is its mirror.
-
-    Args:
-        rows: float32 or float64, shape (rows, terms).
-    """
+    """``rows @ rows.T`` of float rows, in squares: one half is computed, the other is its mirror."""
     count, terms = rows.shape
     # Of all parts that are as large, a square reads the least.
     side = max(1, math.isqrt(_MULTIPLICATIONS // max(1, terms)))
@@ -93,13 +84,9 @@ _LONGEST = 1e19
 
 
 def quantise(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float] | None:
-    """Unit-normalise and store as int8.
+    """Unit-normalise and store as int8: codes and scale.
 
-    Args:
-        vector: shape (dimension,), any length above zero and below 1e19 (whose square overflows float32).
-
-    Returns:
-        codes int8 and scale, or ``None`` when the vector is not finite, all zero or too long: "no vector".
+    ``None`` = no vector: it is not finite, all zero, or 1e19 long or longer (whose square overflows float32).
     """
     # In float64, because squares of small float32 numbers vanish.
     norm = float(np.linalg.norm(vector.astype(np.float64)))
@@ -111,14 +98,7 @@ def quantise(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float] | No
 
 
 def quantise_rows(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """``quantise`` of many vectors at once, with the same result for each.
-
-    Args:
-        vectors: shape (rows, dimension).
-
-    Returns:
-        codes int8, shape (rows, dimension), and scales, shape (rows,); 0 = no vector.
-    """
+    """``quantise`` of each of *vectors*: codes int8, shape (rows, dimension), and scales; 0 = no vector."""
     exact = vectors.astype(np.float64)
     # In the order of additions of a single row, so that the last bit is the same, too.
     norms = np.array([np.linalg.norm(row) for row in exact], np.float64)
@@ -144,15 +124,7 @@ def split_query(vector: NDArray[np.float32]) -> tuple[NDArray[np.float64], float
 
 
 def exact_dot(codes: NDArray[np.int8], halves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Integer dot products of rows with a split query, exact.
-
-    Args:
-        codes: int8, shape (rows, dimension).
-        halves: from ``split_query``.
-
-    Returns:
-        float64 holding integers, shape (rows,).
-    """
+    """Exact integer dot products of int8 rows with a query of ``split_query``, as float64."""
     kind = np.float32 if codes.shape[1] <= _EXACT_IN_FLOAT32 else np.float64
     right = np.ascontiguousarray(halves, kind)
     parts = np.empty((len(codes), 2), kind)
@@ -275,7 +247,7 @@ _Distances = list[tuple["NDArray[np.intp] | None", "NDArray[np.uint16]"]]
 def _guess(distances: list[NDArray[np.uint16]], wanted: int) -> int:
     """A distance that most likely leaves *wanted* rows and not many more, from a sample.
 
-    Only to look at few: whoever guesses too low is told by the count, and the threshold itself is exact.
+    It only saves work: the count shows when it is too low, and the threshold itself is exact.
     """
     sample = np.concatenate([distance[::_SAMPLED] for distance in distances])
     enough = int(wanted / _SAMPLED * 1.2) + _SAMPLED
@@ -403,7 +375,6 @@ class TailTokens:
         self._offsets.append(self._tokens)
 
     def frozen(self) -> TokenBlock:
-        """The rows so far."""
         return TokenBlock(self._offsets.view(), self._codes.view())
 
 
@@ -413,7 +384,7 @@ def join_tokens(blocks: Sequence[TokenBlock], kept: NDArray[np.bool_], dimension
     Args:
         blocks: ascending, at least one.
         kept: bool, shape (all rows,); the other rows lose their codes.
-        dimension: of the vectors; a block of another width comes in without codes.
+        dimension: of the vectors; a block of another width loses its codes.
     """
     width = -(-dimension // 8)
     same = [block.codes.shape[1] == width for block in blocks]

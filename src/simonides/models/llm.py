@@ -147,10 +147,9 @@ class LanguageModel:
         return _read(body, _most_tokens(messages, schema))
 
     def stream(self, messages: Sequence[Mapping[str, str]], max_output_tokens: int) -> Iterator[str]:
-        """Ask for words, piece by piece. Satisfies ``protocols.Answerer``; raises as ``complete`` does.
+        """Ask for words, piece by piece, as ``protocols.Answerer``.
 
-        Args:
-            messages: each with ``role`` and ``content``; the first one instructs.
+        *messages* and errors as of ``complete``.
         """
         openai = _load_client()
         with self._client(openai) as client:

@@ -156,9 +156,8 @@ class OnnxEmbedder:
     def encode_both(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """Vectors as ``encode`` gives them, and per text those of its tokens, from the same pass.
 
-        Returns:
-            vectors, and per text the unit vectors of its tokens less the model's mean token, float32, shape
-            (tokens, dimension), the special ones left out; no rows for a text without a vector.
+        The latter are unit vectors less the model's mean token, float32, shape (tokens, dimension), the
+        special ones left out; no rows for a text without a vector.
         """
         if isinstance(texts, str):
             raise InputError("texts", "is one string; give a list of texts")
@@ -266,7 +265,7 @@ class OnnxEmbedder:
 def checked_dimension(record: ModelRecord, dimension: int | None) -> int | None:
     """To how many numbers vectors are cut.
 
-    ``None`` = they are not. ``InputError`` when the record allows no cut.
+    ``None`` = they are not. ``InputError``: the record allows no cut.
     """
     if dimension is None or dimension == record.dimension:
         return None

@@ -154,9 +154,9 @@ class OnnxReranker:
     """A cross-encoder of the catalogue. Thread-safe; a pair's score does not depend on the others."""
 
     def __init__(self, record: RerankerRecord, built: BuiltModel, *, workers: int | None = None) -> None:
-        """Load the model.
+        """Load the model; *workers* batches run at once, by default one per core.
 
-        *workers* batches run at once, None = one per available core. Errors as ``open_model``.
+        Errors as ``open_model``.
         """
         if workers is not None and workers < 1:
             raise InputError("workers", f"{workers} is below 1")

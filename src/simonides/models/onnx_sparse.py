@@ -66,9 +66,8 @@ class OnnxSparseEncoder:
     ) -> None:
         """Load the model; errors as ``open_model``.
 
-        Args:
-            terms: entries kept of a text, from 1 to ``MOST_TERMS``.
-            workers: how many texts run at once; None means one per available core.
+        *terms*: entries kept of a text, to ``MOST_TERMS``. *workers*: texts that run at once, by default one
+        per core.
         """
         for field, value in (("terms", terms), ("workers", workers)):
             if value is not None and value < 1:

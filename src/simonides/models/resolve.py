@@ -96,12 +96,9 @@ def load_embedder(
     """The embedder of that name, pulled first when it is not in the cache.
 
     Args:
-        name: as in the catalogue.
         progress: told how far a pull has come.
         offline: True never pulls; None and False leave it to ``SIMONIDES_OFFLINE``.
-        threads_per_text: as for :class:`OnnxEmbedder`.
-        workers: as for :class:`OnnxEmbedder`.
-        dimension: as for :class:`OnnxEmbedder`.
+        threads_per_text, workers, dimension: as for :class:`OnnxEmbedder`.
 
     Raises:
         UnknownNameError: no such model.
@@ -132,10 +129,7 @@ def load_reranker(
     offline: bool | None = None,
     workers: int | None = None,
 ) -> OnnxReranker:
-    """The reranker of that name, pulled first when it is not in the cache.
-
-    Takes the same arguments as :func:`load_embedder` and raises the same errors.
-    """
+    """The reranker of that name, pulled first when it is not in the cache; as :func:`load_embedder`."""
     record = find_reranker(name)
     return OnnxReranker(record, _built(record, progress, offline=offline), workers=workers)
 
@@ -168,10 +162,7 @@ def load_sparse(
     offline: bool | None = None,
     workers: int | None = None,
 ) -> OnnxSparseEncoder:
-    """The sparse encoder of that name, pulled first when it is not in the cache.
-
-    Takes what :func:`sparse_choice` reads, and the other arguments of :func:`load_embedder`; raises the same.
-    """
+    """The sparse encoder that :func:`sparse_choice` reads; the rest as of :func:`load_embedder`."""
     record, terms = sparse_choice(name)
     built = _built(record, progress, offline=offline)
     return OnnxSparseEncoder(record, built, terms=terms, workers=workers)
@@ -180,9 +171,9 @@ def load_sparse(
 def pull_model(
     name: str = DEFAULT_EMBEDDER, *, progress: Progress | None = None, offline: bool | None = None
 ) -> ModelStatus:
-    """Fetch, check and build a model into the cache; does nothing when a sound one is there.
+    """Fetch, check and build a model into the cache, unless a sound one is there.
 
-    Takes the same arguments and raises the same errors as :func:`load_embedder`; a damaged model is replaced.
+    As :func:`load_embedder`.
     """
     record = _record(name)
     status = verify_model(name)
@@ -231,9 +222,7 @@ def not_built(record: ModelRecord | RerankerRecord) -> str:
 def add_model(name: str, folder: Path) -> ModelStatus:
     """Copy a ready ONNX file and its tokenizer into the cache, where the model is found by its name.
 
-    Args:
-        name: of a catalogued model that cannot be built here.
-        folder: holds ``model.onnx`` and ``tokenizer.json``; sums are recorded, and checked by every load.
+    *folder* holds ``model.onnx`` and ``tokenizer.json``; sums are recorded, and checked by every load.
 
     Raises:
         UnknownNameError: no such model.
@@ -267,11 +256,7 @@ def add_model(name: str, folder: Path) -> ModelStatus:
 
 
 def verify_model(name: str = DEFAULT_EMBEDDER) -> ModelStatus:
-    """Read a model's files and check every sum; never fetches, never raises for what it finds.
-
-    Raises:
-        UnknownNameError: no such model.
-    """
+    """Read a model's files and check every sum; never fetches, never raises for what it finds."""
     return _status(name, lambda record, folder: read_model(record, folder).manifest)
 
 

@@ -58,8 +58,7 @@ def read_body(
 ) -> bytes:
     """The whole of an answer, on the clock of *timer* (seconds that never run backwards) until *end*.
 
-    Raises:
-        ModelUnavailableError: it is longer than ``LARGEST_BODY``, or did not end in time.
+    ``ModelUnavailableError``: it is longer than ``LARGEST_BODY``, or did not end in time.
     """
     body = bytearray()
     for piece in pieces:

@@ -35,10 +35,7 @@ _LONG_RUN = re.compile(rf"\S{{{LONGEST_RUN}}}")
 
 
 def load_token_counter(name: str) -> TokenCounter:
-    """The counter of that name.
-
-    Args:
-        name: one of ``TOKEN_COUNTERS``.
+    """The counter of one of the names in ``TOKEN_COUNTERS``.
 
     Raises:
         UnknownNameError: there is no such counter.

@@ -1,10 +1,7 @@
-"""A profile as TOML, its differences from another, and the models that it lacks here.
-
-A profile in full, as TOML that stands alone, and the differences between two.
+"""A profile as TOML that stands alone, its differences from another, and the models that it lacks here.
 
 A stage's options are those of the stage that runs: what the files say, then the technique's own defaults.
-
-Which models a profile asks for that are not on this machine; it runs without them, and does less.
+Without a model that it asks for a profile runs and does less.
 """
 
 from __future__ import annotations
@@ -257,11 +254,9 @@ MODEL_OF = {
 
 
 def missing_models(plan: Plan, embedder: str | None = "auto") -> tuple[str, ...]:
-    """One line for each stage that would find no model here: the stage, the model, and the remedy.
+    """One line for each stage of a plan that would find no model here: the stage, the model, and the remedy.
 
-    Args:
-        plan: of a profile.
-        embedder: the store's: ``"auto"``, a catalogued name, or ``None`` for none.
+    *embedder* is the store's: ``"auto"``, a catalogued name, or ``None`` for none.
     """
     lines: list[str] = []
     steps: tuple[Step[Any], ...] = (*plan.understanders, *plan.refiners)

@@ -59,11 +59,7 @@ NAMES = tuple(sorted(_TARGETS))
 def environment_overrides(environ: Mapping[str, str]) -> Mapping[str, Setting]:
     """The settings that *environ* makes, by variable, in the order of their names; blank ones are not set.
 
-    Args:
-        environ: such as ``os.environ``.
-
-    Raises:
-        InputError: a value is no number of its kind, or no function; names the variable.
+    ``InputError``: a value is no number of its kind, or no function; names the variable.
     """
     return {name: _read(name, environ[name].strip()) for name in NAMES if environ.get(name, "").strip()}
 
@@ -71,12 +67,7 @@ def environment_overrides(environ: Mapping[str, str]) -> Mapping[str, Setting]:
 def overridden(plan: Plan, settings: Mapping[str, Setting]) -> tuple[Plan, tuple[str, ...]]:
     """A plan with settings laid over it, and ``NAME=value`` of each that it obeys (its ``settings``).
 
-    Args:
-        plan: of a profile.
-        settings: from ``environment_overrides``.
-
-    Raises:
-        InputError: settings that a stage refuses, such as a minimum above the maximum; names the variables.
+    ``InputError``: settings that a stage refuses, such as a minimum above the maximum; names the variables.
     """
     changes: dict[type[Any], dict[str, Any]] = {}
     used: list[str] = []

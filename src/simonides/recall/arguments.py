@@ -43,28 +43,6 @@ stage of a profile reads is ignored, and the trace says so (``heeded``); "wide" 
 
 
 @dataclass(frozen=True, slots=True)
-class RecallRequest:
-    """Checked arguments.
-
-    Attributes:
-        text: the caller's words, not blank.
-        limit: hits at most, ``None`` = the profile decides.
-        max_tokens: budget of the context, ``None`` = no budget.
-        filters: what may exclude a memory.
-        seed: ``None`` = derived from query and clock.
-        standing: whether standing memories lead the context.
-    """
-
-    text: str
-    limit: int | None
-    max_tokens: int | None
-    filters: Filters
-    seed: int | None
-    # Not in the text of a request, from which the id of a recall is made: without it ids are as they were.
-    standing: bool = field(default=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class SearchOptions:
     """Checked options; the names are those of ``records.query.Query``, whose docstring explains them."""
 
@@ -82,8 +60,32 @@ class SearchOptions:
     min_relevance: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """Checked arguments.
+
+    Attributes:
+        text: the caller's words, not blank.
+        limit: hits at most, ``None`` = the profile decides.
+        max_tokens: budget of the context, ``None`` = no budget.
+        filters: what may exclude a memory.
+        seed: ``None`` = derived from query and clock.
+        standing: whether standing memories lead the context.
+        search: how to search; none of it excludes a memory.
+    """
+
+    text: str
+    limit: int | None
+    max_tokens: int | None
+    filters: Filters
+    seed: int | None
+    # Not in the text of a request, from which the id of a recall is made: without it ids are as they were.
+    standing: bool = field(default=False, repr=False)
+    search: SearchOptions = field(default_factory=SearchOptions, repr=False)
+
+
 def read_recall_arguments(values: Mapping[str, Any], *, principal: str | None, zone: tzinfo) -> RecallRequest:
-    """What selects memories and how much of them is returned.
+    """What selects memories, how much of them is returned, and how to search.
 
     Args:
         values: of ``options.RECALL``, checked.
@@ -93,6 +95,10 @@ def read_recall_arguments(values: Mapping[str, Any], *, principal: str | None, z
     Raises:
         InputError: a time is none, an interval has no length, or *kinds* and *types* exclude each other.
     """
+    hints = tuple(sorted(set(values["entity_hints"] or ())))
+    search = {name: values[name] for name in SearchOptions.__slots__ if values.get(name) is not None}
+    search["aliases"] = {word.lower(): tuple(others) for word, others in (values["aliases"] or {}).items()}
+    search["question_date"] = _moment(values["question_date"], "question_date", zone)
     return RecallRequest(
         text=values["query"],
         limit=values["limit"],
@@ -111,6 +117,7 @@ def read_recall_arguments(values: Mapping[str, Any], *, principal: str | None, z
         ),
         seed=values["seed"],
         standing=values["standing"],
+        search=SearchOptions(**search, hints=hints),
     )
 
 
@@ -159,26 +166,6 @@ def _window(value: object, zone: tzinfo) -> tuple[int, int] | None:
     if isinstance(value, datetime) or whole.start == whole.end:
         raise InputError("window", "one instant has no length; give a (start, end) pair or a date")
     return whole.start, whole.end
-
-
-def read_search_arguments(values: Mapping[str, Any], *, zone: tzinfo) -> SearchOptions:
-    """How to search; none of it excludes a memory. ``None`` = the profile decides.
-
-    Args:
-        values: of ``options.RECALL``, checked.
-        zone: the zone of times that state none.
-
-    Raises:
-        InputError: the question's date is none.
-    """
-    named = {**values, "hints": values["entity_hints"]}
-    given = {name: named[name] for name in SearchOptions.__slots__ if named[name] is not None}
-    read: dict[str, Any] = {
-        "hints": tuple(sorted(set(values["entity_hints"] or ()))),
-        "question_date": _moment(values["question_date"], "question_date", zone),
-        "aliases": {word.lower(): tuple(others) for word, others in (values["aliases"] or {}).items()},
-    }
-    return SearchOptions(**{**given, **read})
 
 
 def heeded(options: SearchOptions, plan: Plan) -> tuple[SearchOptions, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from simonides.errors import InputError, ProfileError
-from simonides.records.hygiene import shown
+from simonides.records.hygiene import shown, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,24 +95,17 @@ def _read(value: object, expected: Any, field: str, place: str) -> object:
         return {key: _read(each, inner[1], f"{field}.{key}", place) for key, each in value.items()}
     if origin is tuple and isinstance(value, list):
         return tuple(_read(each, inner[0], f"{field}[{n}]", place) for n, each in enumerate(value))
-    if type(value) in {int, float} and _MOST < abs(_float(value)) < math.inf:
+    if type(value) in {int, float} and _MOST < abs(to_float(value)) < math.inf:
         raise ProfileError(field, f"{shown(value)} is beyond {_MOST:g}, in {place}; no option is that large")
     if origin is Literal and isinstance(value, str) and value not in inner:
         raise ProfileError(field, f"{shown(value)} is not known, in {place}; {nearest(value, inner)}")
     if (origin is Literal and value in inner) or (origin is None and type(value) is expected is not float):
         return value
     if expected is float and type(value) in {int, float}:
-        number = _float(value)
+        number = to_float(value)
         if math.isfinite(number):
             return number
     raise ProfileError(field, f"expected {_describe(expected)}, got {shown(value)}, in {place}")
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        return math.inf
 
 
 def _describe(expected: Any) -> str:

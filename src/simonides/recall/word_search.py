@@ -107,7 +107,8 @@ class WordSearch:
         found: list[Scored] = []
         for required, excluded in _conjunctions(words):
             only = required[0]
-            if len(required) == 1 and not excluded and _is_term(only):
+            is_term = isinstance(only, Token) and only.kind is TokenKind.TERM
+            if len(required) == 1 and not excluded and is_term:
                 plain.update(self._analyser.terms(_written(only)))
             else:
                 found.append(self._both(required, excluded))
@@ -245,10 +246,6 @@ def _conjunctions(
         else:
             joined.append(([word], []))
     return joined
-
-
-def _is_term(part: Token | Group) -> bool:
-    return isinstance(part, Token) and part.kind is TokenKind.TERM
 
 
 def _written(part: Token | Group) -> str:

@@ -28,27 +28,27 @@ class Draft:
     ``ttl`` is a time to live in microseconds, or ``FOREVER``; ``on_expiry`` is what becomes of it then.
     ``source_text`` is the raw text of which the item is the ``span`` (characters, half-open): the document,
     or the turn without its speaker. Without a span the item is its own source. ``place`` is where the item
-    stands, for errors: ``items[3]``, or empty for a single item. ``state`` holds marks of ``records.state``.
+    stands, for errors: ``items[3]``, or empty for a single item. ``state`` holds marks of ``records.kind``.
     """
 
     text: str
-    kind: Kind | None
-    layer: Layer | None
-    context: str
-    relation: str
-    path: str
-    project: str
-    tags: tuple[str, ...]
-    acl: tuple[str, ...]
-    source: str
-    metadata_json: str
-    occurred: Interval | None
-    valid_from: Interval | None
-    valid_to: Interval | None
-    recorded_at: int | None
-    salience: float | None
-    confidence: float | None
-    deduplicate: bool
+    kind: Kind | None = None
+    layer: Layer | None = None
+    context: str = ""
+    relation: str = ""
+    path: str = ""
+    project: str = ""
+    tags: tuple[str, ...] = ()
+    acl: tuple[str, ...] = ()
+    source: str = ""
+    metadata_json: str = "{}"
+    occurred: Interval | None = None
+    valid_from: Interval | None = None
+    valid_to: Interval | None = None
+    recorded_at: int | None = None
+    salience: float | None = None
+    confidence: float | None = None
+    deduplicate: bool = True
     document: str = ""
     session: str = ""
     speaker: str = ""

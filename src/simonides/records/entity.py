@@ -13,6 +13,9 @@ from simonides.records.json_ready import JsonReady
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
+
+    from simonides.records.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +37,70 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityCount(JsonReady):
-    """An entity and how many of the asker's memories mention it."""
+class EntityName(JsonReady):
+    """An entity as it is called."""
 
     number: int
     name: str
     kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount(EntityName):
+    """An entity and how many of the asker's memories mention it."""
+
     qualifier: str
     aliases: tuple[str, ...]
     mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour(JsonReady):
+    """An entity that memories mention beside another.
+
+    Attributes:
+        together: how many memories mention both.
+        relations: names of those that they state between the two, either way, sorted.
+    """
+
+    entity: EntityName
+    together: int
+    relations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMerge(JsonReady):
+    """A merge that can be undone.
+
+    Attributes:
+        merge: its number, by which it is undone.
+        entity: number of the entity that counts as another.
+        name: of that entity.
+        at: when it was merged.
+    """
+
+    merge: int
+    entity: int
+    name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EntityDetails(JsonReady):
+    """What the asker's memories tell of an entity at a viewpoint.
+
+    Attributes:
+        memories: those that mention it, the newest first.
+        total: how many there are, also beyond these; without archived ones, which ``mentions`` counts.
+        neighbours: what they mention beside it, the most often first, then by number.
+        merges: what was merged into it, by number.
+    """
+
+    entity: EntityCount
+    memories: tuple[Memory, ...]
+    total: int
+    neighbours: tuple[Neighbour, ...]
+    merges: tuple[EntityMerge, ...]
 
 
 def counts_as(entity: int, into: Callable[[int], int | None]) -> tuple[int, list[int]]:

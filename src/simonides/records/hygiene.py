@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 import re
-from numbers import Integral, Real
-from typing import IO, TYPE_CHECKING
+from numbers import Integral
+from typing import IO, TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
 
@@ -40,7 +40,6 @@ def shows_nothing(text: str) -> bool:
 
 MAX_LABEL_CHARACTERS = 256
 MAX_LABELS = 1_000
-MAX_PROJECT_BYTES = 256
 MAX_ID_BYTES = 64
 """Of a memory, a recall or a job."""
 MAX_FILE_PATH_BYTES = 4096
@@ -108,7 +107,7 @@ def clean_count(value: object, field: str, lowest: int, highest: int = 2**63 - 1
     return number
 
 
-def to_float(value: Real | float) -> float:
+def to_float(value: Any) -> float:
     """A number as a float; one of hundreds of digits is infinite."""
     try:
         return float(value)

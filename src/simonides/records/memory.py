@@ -218,10 +218,11 @@ class Move:
     Attributes:
         number: by which it is undone.
         memory: id.
-        action: promote, archive, return, stale; close = a newer statement ended it, continue = it is a
-            memory that holds again after another one.
+        action: promote, archive, return, stale; close = a newer statement or somebody ended it, continue = it
+            is a memory that holds again after another one.
         was, became: the layers, the states, or the names that lead nowhere; of a close when it would have
-            ended (microseconds UTC; empty = never) and the memory that ended it; of a continue the memory
+            ended (microseconds UTC; empty = never) and the memory that ended it (empty = it was ended by
+            hand); of a continue the memory
             that it continues and the one that it holds again after.
         reason: in words, with the numbers or the rule that decided.
         made_at_micros, undone_at_micros: microseconds UTC; ``FOREVER`` while it stands.

@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 def context_of(turns: Sequence[str], index: int, *, before: int = 1, after: int = 1) -> str:
     """The texts around turn *index* of one conversation, blank ones left out, joined by line breaks.
 
-    Args:
-        before, after: how many turns on either side, from 0; near an end there are fewer.
-
-    Raises:
-        InputError: *index* is not the position of a turn, or a number of turns is negative.
+    *before* and *after*: how many turns on either side, from 0; near an end there are fewer.
+    ``InputError``: *index* is not the position of a turn, or a number of turns is negative.
     """
     if not 0 <= index < len(turns):
         raise InputError("index", f"{index} is outside the {len(turns)} turns; positions count from 0")
@@ -97,10 +94,8 @@ def with_messages(items: object, shared: Mapping[str, object]) -> Given | None:
 
     A run ends at an item that is no message, and where the session changes. Turns of a session have their
     neighbours as context, unless the caller states another. Others have none: what is forgotten is taken out
-    of the contexts of its session.
-
-    Raises:
-        InputError: a message is wrong, by its place (``messages[3].content``).
+    of the contexts of its session. ``InputError``: a message is wrong, by its place
+    (``messages[3].content``).
     """
     alone = is_message(items)
     if not alone and (

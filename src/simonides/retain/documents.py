@@ -39,7 +39,6 @@ def document_items(
     """Items for ``Bank.retain``, in the order of the text; give all in one call, they replace the document.
 
     Args:
-        text: Markdown or plain text.
         date: of the document; what it states becomes no event time by itself.
         max_chars: longest item, in characters, from 1.
 

@@ -29,8 +29,7 @@ EDITABLE = (
 def read_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """The changes that were given, checked as ``retain`` checks them; ``None`` = not given.
 
-    Raises:
-        InputError: one of them is wrong, or there is none.
+    ``InputError``: one of them is wrong, or there is none.
     """
     named = {name: value for name, value in changes.items() if value is not None}
     if not named:
@@ -44,11 +43,7 @@ def _value(draft: Draft, name: str) -> Any:
 
 
 def check_rewordable(memory: Memory) -> None:
-    """Refuse other words for a memory that is more than its words.
-
-    Raises:
-        InputError: it sums up others, or holds a value under a key.
-    """
+    """Raise ``InputError`` for a memory that sums up others, or holds a value under a key."""
     if memory.consolidated:
         raise InputError("text", "sums up other memories; change what those say, and maintain the bank")
     space = next(iter(spaces_of(memory.metadata, memory.tags)), None)
@@ -57,11 +52,7 @@ def check_rewordable(memory: Memory) -> None:
 
 
 def check_version(memory: str, version: int, expected: int | None) -> None:
-    """Refuse to change another version than the one that the caller has seen.
-
-    Raises:
-        ConflictError: *version* is not the *expected* one.
-    """
+    """Raise ``ConflictError`` where the caller has seen another version than the one to change."""
     if expected is not None and version != expected:
         raise ConflictError(
             f"memory {memory!r} is at version {version}, not {expected}: it was changed meanwhile; "
@@ -72,8 +63,7 @@ def check_version(memory: str, version: int, expected: int | None) -> None:
 def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]) -> None:
     """Write the new version; none when every change is there already.
 
-    Raises:
-        InputError: they would take a value from under its key, or put another one there.
+    ``InputError``: they would take a value from under its key, or put another one there.
     """
     if not changes:
         return
@@ -90,12 +80,9 @@ def edit(transaction: WriteTransaction, ordinal: int, changes: Mapping[str, Any]
 
 
 def live(transaction: WriteTransaction, memory: str, ttl: int | None) -> None:
-    """Set a memory's time to live from now on; an archived one becomes current again.
+    """Set a memory's time to live from now on, in microseconds; an archived one becomes current again.
 
-    Its expiry action stays; without one it is archived.
-
-    Args:
-        ttl: microseconds; ``FOREVER`` = it never ends, ``None`` = as it was.
+    ``FOREVER`` = it never ends, ``None`` = as it was. Its expiry action stays; without one it is archived.
 
     Raises:
         InputError: it holds a value under a key, or would be erased sooner, which is for ``forget``.

@@ -267,9 +267,8 @@ def _is_stop_word(name: str) -> bool:
 def faithful_sentence(item: object, terms: frozenset[str], share: float, analyser: Analyser) -> str | None:
     """A sentence that keeps to its memory's words; ``None`` for anything else.
 
-    Args:
-        item: as a model said it, of any type.
-        share: of the sentence's words, stop-words left out, that must be among *terms*.
+    *item* is as a model said it, of any type; a *share* of its words, stop-words left out, must be among
+    *terms*.
     """
     sentence = _line(item, LONGEST_SENTENCE)
     if sentence is None:

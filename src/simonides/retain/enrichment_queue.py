@@ -64,7 +64,6 @@ class EnrichmentRun:
     """One run over the queue of a bank.
 
     Args:
-        now: the clock, microseconds UTC.
         cost_cap: the most that the run may cost; ``None`` = no limit.
         progress: called with ("memories asked about", how many, of how many).
 

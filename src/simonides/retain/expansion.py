@@ -1,7 +1,8 @@
 """Questions that a memory answers, made by rules from what was extracted (doc2query, HX-16).
 
 A question asks with words that the answer does not use: "works at" is asked as "job" and "employer". Each
-relation has its questions, as data; a date asks what happened then, and a name with it asks when.
+relation has its questions, in ``extraction/rules/questions.txt``; a date asks what happened then, and a name
+with it asks when.
 recall@10 on LoCoMo with the questions and without: 0.765 and 0.756 (default), 0.766 and 0.759 (lexical); the
 questions about dates help, those about relations change nothing there. On MuSiQue 0.718 and 0.715 (default).
 Weakness: most memories get no question, and the templates are English.
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.records.extraction import EntityKind, Relation
+from simonides.retain.extraction.rules import read_rules
 from simonides.text.dates import spell_date
 from simonides.text.statements.reading import read_statements
 from simonides.text.statements.words import USER
@@ -26,45 +28,7 @@ if TYPE_CHECKING:
 
 MOST_QUESTIONS = 12
 
-QUESTIONS: dict[str, tuple[str, ...]] = {
-    "works at": (
-        "Where does {subject} work?",
-        "Who is the employer of {subject}, and what is the company?",
-        "Who has a job at {object}?",
-    ),
-    "works as": ("What is the job of {subject}?", "What is the profession of {subject}?"),
-    "studies at": ("Where does {subject} go to school or university?", "Who is a student at {object}?"),
-    "lives in": (
-        "Where does {subject} live?",
-        "What is the home town, city or address of {subject}?",
-        "Who is a resident of {object}?",
-    ),
-    "prefers": ("What is the preference of {subject}?", "What is the favourite of {subject}?"),
-    "likes": (
-        "What does {subject} like, love and enjoy?",
-        "What are the hobbies and interests of {subject}?",
-    ),
-    "dislikes": ("What does {subject} dislike and hate?", "What does {subject} avoid?"),
-    "allergic to": ("Which allergy does {subject} have?", "What may {subject} not eat?"),
-    "decided": ("What did {subject} decide?", "What is the decision of {subject}?"),
-    "owns": (
-        "Who is the owner of {object}?",
-        "What belongs to {subject}?",
-        "Who is responsible for {object}?",
-    ),
-    "led by": ("Who leads {subject}?", "Who is the head and leader of {subject}?"),
-    "reports to": ("Who is the manager and boss of {subject}?", "Who is on the team of {object}?"),
-    "depends on": ("What does {subject} need?", "What are the dependencies of {subject}?"),
-    "blocked by": ("What blocks {subject}?", "Why is {subject} waiting?"),
-    "uses": ("Which tool does {subject} use?", "What uses {object}?"),
-    "located in": ("Where is {subject}?", "What is the location and place of {subject}?"),
-    "part of": ("What does {subject} belong to?", "What are the parts of {object}?"),
-    "married to": ("Who is the wife, husband, spouse or partner of {subject}?",),
-    "born in": ("Where was {subject} born?", "What is the birthplace and origin of {subject}?"),
-    "born on": ("When was {subject} born?", "What is the birthday and age of {subject}?"),
-    "birthday is": ("When is the birthday of {subject}?", "When was {subject} born?"),
-    "on call on": ("Who is on call on {object}?", "When is the shift of {subject}?"),
-}
+QUESTIONS = {rule.name: tuple(rule.values["asks"]) for rule in read_rules("questions")}
 """By relation, with places for its subject and object."""
 
 

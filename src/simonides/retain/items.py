@@ -10,46 +10,27 @@ Every problem is an ``InputError`` that names the field (``items[3].tags[0]``; o
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
-from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.options import (
-    MAX_CONTEXT_BYTES,
-    MAX_METADATA_BYTES,
-    MAX_PATH_BYTES,
-    MAX_RELATION_BYTES,
-    MAX_TEXT_BYTES,
-)
+from simonides.json_schema import checked, choice
+from simonides.options import DESCRIPTION, MAX_METADATA_BYTES, MAX_TEXT_BYTES
 from simonides.records.draft import Draft
 from simonides.records.extraction import Relation
-from simonides.records.hygiene import (
-    MAX_PROJECT_BYTES,
-    clean_choice,
-    clean_labels,
-    clean_text,
-    shown,
-    shows_nothing,
-)
+from simonides.records.hygiene import clean_text, shown, shows_nothing
 from simonides.records.interval import parse_time
 from simonides.records.kind import TRUST, Kind, Layer
 from simonides.records.source import Origin
-from simonides.records.time_to_live import ON_EXPIRY, read_ttl
+from simonides.records.time_to_live import read_ttl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Collection, Sequence
     from datetime import tzinfo
-
-    from simonides.records.interval import Interval
-
-    _Reader = Callable[[object, str], object]
 
 
 MAX_METADATA_DEPTH = 32
@@ -64,13 +45,11 @@ _TOO_LONG = (
 def canonical_json(value: object, field: str) -> str:
     """Check metadata and write it as canonical JSON of at most ``MAX_METADATA_BYTES`` in UTF-8.
 
-    Args:
-        value: a mapping with string keys; its values are mappings, lists, tuples, strings, finite numbers,
-            booleans and ``None``.
-        field: the argument's name; a value inside is named ``field['key'][0]``.
+    *value* is a mapping with string keys; its values are mappings, lists, tuples, strings, finite numbers,
+    booleans and ``None``. A value inside is named ``field['key'][0]``.
 
     Raises:
-        InputError: the value is anything else, holds a NUL or lone surrogate, or is too long or too deep.
+        InputError: it is anything else, holds a NUL or lone surrogate, or is too long or too deep.
     """
     if not isinstance(value, Mapping):
         raise InputError(field, f"expected a mapping such as {{'page': 3}}, got {type(value).__name__}")
@@ -130,45 +109,15 @@ def _scalar(value: object, place: str) -> object:
 
 _MAX_KEY_CHARACTERS = 60
 
-ROLES = tuple(TRUST)
-
 ORIGIN = "_origin"
 """Key of an item's ``Origin``, set by ``documents`` and ``conversations``; no caller can write one."""
 
-_KINDS = tuple(kind.value for kind in Kind)
-_LAYERS = tuple(layer.value for layer in Layer)
-# What a draft holds where neither the item nor the call states it; None is settled later, from the text.
-_DEFAULTS: Mapping[str, object] = {
-    "kind": None,
-    "layer": None,
-    "context": "",
-    "relation": "",
-    "path": "",
-    "project": "",
-    "tags": (),
-    "acl": (),
-    "source": "",
-    "metadata": "{}",
-    "event_time": None,
-    "valid_from": None,
-    "valid_to": None,
-    "recorded_at": None,
-    "salience": None,
-    "confidence": None,
-    "deduplicate": True,
-    "document_id": "",
-    "session": "",
-    "speaker": "",
-    "role": "",
-    "expansion": "",
-    "subject": "",
-    "object": "",
-    "single_valued": False,
-    "ttl": None,
-    "on_expiry": None,
-}
+# A caller's own words have an empty role, which needs no name in a request.
+_SCHEMAS = {each.name: each.values for each in DESCRIPTION} | {"role": choice(TRUST)}
+_TIMES = frozenset({"event_time", "valid_from", "valid_to", "recorded_at"})
+_RENAMED = {"metadata": "metadata_json", "event_time": "occurred", "document_id": "document"}
 
-ITEM_KEYS = frozenset(_DEFAULTS) | {"text"}
+ITEM_KEYS = frozenset(_SCHEMAS) | {"text"}
 """What a caller may say of an item."""
 
 
@@ -179,19 +128,19 @@ def read_items(
     zone: tzinfo = UTC,
     first: int = 0,
     places: Sequence[str] | None = None,
+    trusted: bool = False,
 ) -> list[Draft]:
     """Check what is to be retained.
 
     Args:
         items: one item, or an iterable of them in a definite order (so no set). An item is a string (the
             text) or a mapping with ``text`` and any key of *shared*.
-        shared: used where an item does not state its own: kind, layer, tags, project, path, source, context,
-            relation, event_time, valid_from, valid_to, recorded_at, metadata, acl, salience and confidence
-            (0 to 1), deduplicate, document_id, session, speaker, role, expansion, ttl and on_expiry; and
-            subject, object and single_valued, which make *relation* a statement. ``None`` means "not given",
-            here and in an item.
+        shared: used where an item does not state its own: any option of ``options.DESCRIPTION``. ``None``
+            means "not given", here and in an item.
         first: number of the first item of an iterable, for errors.
         places: name of each item of an iterable, for errors; by default ``items[0]`` and so on.
+        trusted: whether an interface has checked *items* and *shared* against their schemas. An item with
+            an ``Origin`` was made from what it checked, and is checked here.
 
     Returns:
         One draft per item, in order. Tags and acl without repeats and sorted; a date is kept as the whole
@@ -201,10 +150,13 @@ def read_items(
         UnknownNameError: a key, kind or layer that does not exist.
         InputError: anything else that is wrong, by field.
     """
-    readers = _readers(zone)
-    common = _read(shared, "", {key: reader for key, reader in readers.items() if key != "text"})
+    common = _read(shared, "", zone, frozenset(_SCHEMAS), trusted=trusted)
+
+    def draft(item: object, place: str) -> Draft:
+        return _draft(item, place, common, zone, trusted=trusted)
+
     if isinstance(items, str | Mapping):
-        return [_draft(items, "", common, readers)]
+        return [draft(items, "")]
     if isinstance(items, bytes | bytearray | memoryview):
         raise InputError("text", f"expected a string, got {type(items).__name__}; decode it first")
     if isinstance(items, set | frozenset):
@@ -214,127 +166,85 @@ def read_items(
             "items", f"expected a string, a mapping or a list of them, got {type(items).__name__}"
         )
     if places is not None:
-        return [_draft(item, place, common, readers) for item, place in zip(items, places, strict=True)]
-    return [_draft(item, f"items[{number}]", common, readers) for number, item in enumerate(items, first)]
+        return [draft(item, place) for item, place in zip(items, places, strict=True)]
+    return [draft(item, f"items[{number}]") for number, item in enumerate(items, first)]
 
 
-def _draft(item: object, place: str, common: Mapping[str, Any], readers: Mapping[str, _Reader]) -> Draft:
+def _draft(item: object, place: str, common: Mapping[str, Any], zone: tzinfo, *, trusted: bool) -> Draft:
     if isinstance(item, str):
         item = {"text": item}
     elif not isinstance(item, Mapping):
         hint = "; decode it first" if isinstance(item, bytes | bytearray) else ""
         raise InputError(place, f"expected a string or a mapping, got {type(item).__name__}{hint}")
     origin = item.get(ORIGIN)
-    if isinstance(origin, Origin) and origin.place:
+    if not isinstance(origin, Origin):
+        origin = None
+    elif origin.place:
         place = origin.place
-    own = _read(item, place, readers)
+    own = _read(item, place, zone, ITEM_KEYS, trusted=trusted and origin is None)
     if "text" not in own:
-        raise InputError(_name(place, "text"), "is missing; an item needs a text")
-    values: dict[str, Any] = {**_DEFAULTS, **common, **own}
-    _check_validity(values["valid_from"], values["valid_to"], _name(place, "valid_to"))
-    return Draft(
-        text=values["text"],
-        kind=values["kind"],
-        layer=values["layer"],
-        context=values["context"],
-        relation=values["relation"],
-        path=values["path"],
-        project=values["project"],
-        tags=values["tags"],
-        acl=values["acl"],
-        source=values["source"],
-        metadata_json=values["metadata"],
-        occurred=values["event_time"],
-        valid_from=values["valid_from"],
-        valid_to=values["valid_to"],
-        recorded_at=values["recorded_at"],
-        salience=values["salience"],
-        confidence=values["confidence"],
-        deduplicate=values["deduplicate"],
-        document=values["document_id"],
-        session=values["session"],
-        speaker=values["speaker"],
-        role=values["role"],
-        expansion=values["expansion"],
-        statement=_statement(values, place),
-        ttl=values["ttl"],
-        on_expiry=values["on_expiry"],
-        source_text=origin.text if isinstance(origin, Origin) else "",
-        span=(origin.start, origin.stop) if isinstance(origin, Origin) else None,
-        place=place,
-    )
+        raise InputError(field_of(place, "text"), "is missing; an item needs a text")
+    values = {**common, **own}
+    start, end = values.get("valid_from"), values.get("valid_to")
+    if start and end and start.start >= end.start:
+        problem = "is not later than valid_from; a memory must be valid for some time"
+        raise InputError(field_of(place, "valid_to"), problem)
+    values["statement"] = _statement(values, place)
+    if origin is not None:
+        values |= {"source_text": origin.text, "span": (origin.start, origin.stop)}
+    return Draft(**{_RENAMED.get(key, key): value for key, value in values.items()}, place=place)
 
 
-def _statement(values: Mapping[str, Any], place: str) -> Relation | None:
-    """The relation that the caller declares, when it names its subject and object."""
-    if not values["subject"] and not values["object"]:
+def _statement(values: dict[str, Any], place: str) -> Relation | None:
+    """The relation that the caller declares, when it names its subject and object; takes both out."""
+    subject, other = values.pop("subject", ""), values.pop("object", "")
+    single = values.pop("single_valued", False)
+    if not subject and not other:
         return None
-    for key in ("relation", "subject", "object"):
-        if not values[key].strip():
-            raise InputError(_name(place, key), "is missing; a relation needs relation, subject and object")
-    return Relation(values["relation"], values["subject"], values["object"], values["single_valued"])
+    stated = {"relation": values.get("relation", ""), "subject": subject, "object": other}
+    for key, value in stated.items():
+        if not value.strip():
+            raise InputError(
+                field_of(place, key), "is missing; a relation needs relation, subject and object"
+            )
+    return Relation(stated["relation"], subject, other, single)
 
 
-def _readers(zone: tzinfo) -> dict[str, _Reader]:
-    """Per key of an item, what checks its value: (value, field name) → what the draft keeps."""
-    path = partial(clean_text, max_bytes=MAX_PATH_BYTES)
-    label = partial(clean_text, max_bytes=MAX_RELATION_BYTES)
-    time = partial(parse_time, zone=zone)
-    return {
-        "text": read_text,
-        "kind": lambda value, field: Kind(clean_choice(value, field, _KINDS)),
-        "layer": lambda value, field: Layer(clean_choice(value, field, _LAYERS)),
-        "tags": clean_labels,
-        "acl": clean_labels,
-        "project": partial(clean_text, max_bytes=MAX_PROJECT_BYTES),
-        "path": path,
-        "source": path,
-        "context": partial(clean_text, max_bytes=MAX_CONTEXT_BYTES),
-        "relation": partial(clean_text, max_bytes=MAX_RELATION_BYTES),
-        "metadata": canonical_json,
-        "event_time": time,
-        "valid_from": time,
-        "valid_to": time,
-        "recorded_at": lambda value, field: time(value, field).start,
-        "salience": _share,
-        "confidence": _share,
-        "deduplicate": _switch,
-        "document_id": partial(_reference, max_bytes=MAX_PATH_BYTES),
-        "session": partial(_reference, max_bytes=MAX_RELATION_BYTES),
-        "speaker": label,
-        "role": lambda value, field: clean_choice(value, field, ROLES),
-        "expansion": partial(clean_text, max_bytes=MAX_CONTEXT_BYTES),
-        "subject": label,
-        "object": label,
-        "single_valued": _switch,
-        "ttl": read_ttl,
-        "on_expiry": lambda value, field: clean_choice(value, field, ON_EXPIRY),
-    }
-
-
-def _read(given: Mapping[Any, object], place: str, readers: Mapping[str, _Reader]) -> dict[str, object]:
-    """The checked values of the keys that were given."""
-    values: dict[str, object] = {}
+def _read(
+    given: Mapping[Any, Any], place: str, zone: tzinfo, keys: Collection[str], *, trusted: bool
+) -> dict[str, Any]:
+    """The values of the keys that were given, as a draft keeps them; checked unless they are *trusted*."""
+    values: dict[str, Any] = {}
     for key, value in given.items():
         if key == ORIGIN and isinstance(value, Origin):
             continue
-        reader = readers.get(key) if isinstance(key, str) else None
-        if reader is None:
-            raise _unknown_key(key, place, readers)
-        if value is not None:
-            values[key] = reader(value, _name(place, key))
+        if not isinstance(key, str) or key not in keys:
+            raise _unknown_key(key, place, keys)
+        if value is None:
+            continue
+        field = field_of(place, key)
+        if key in _TIMES:
+            time = parse_time(value, field, zone=zone)
+            values[key] = time.start if key == "recorded_at" else time
+            continue
+        if not trusted and key not in {"text", "metadata", "ttl"}:
+            value = checked(value, _SCHEMAS[key], field)  # noqa: PLW2901 as its schema writes it
+        if not trusted or key != "text":
+            value = _KEPT[key](value, field) if key in _KEPT else value  # noqa: PLW2901
+        values[key] = value
     return values
 
 
-def _unknown_key(key: object, place: str, readers: Iterable[str]) -> InputError:
+def _unknown_key(key: object, place: str, keys: Iterable[str]) -> InputError:
     if isinstance(key, str) and key.isidentifier() and len(key) <= _MAX_KEY_CHARACTERS:
-        return UnknownNameError(_name(place, key), key, readers)
+        return UnknownNameError(field_of(place, key), key, keys)
     # What could not be a name is no part of the field's name; the message shows it escaped and cut.
-    problem = f"has an unknown key, {shown(key)}; valid keys: {', '.join(sorted(readers))}"
+    problem = f"has an unknown key, {shown(key)}; valid keys: {', '.join(sorted(keys))}"
     return InputError(place or "items", problem)
 
 
-def _name(place: str, key: str) -> str:
+def field_of(place: str, key: str) -> str:
+    """The name of a field of an item at *place*; empty = a single item."""
     return f"{place}.{key}" if place else key
 
 
@@ -351,29 +261,22 @@ def read_text(value: object, field: str) -> str:
     return text
 
 
-def _reference(value: object, field: str, max_bytes: int) -> str:
+def _reference(name: str, field: str) -> str:
     """The caller's name for a document or a conversation; empty = none."""
-    name = clean_text(value, field, max_bytes)
     if name and shows_nothing(name):
         raise InputError(field, "is blank; leave it out or name it")
     return name
 
 
-def _share(value: object, field: str) -> float:
-    if not isinstance(value, bool) and isinstance(value, Real):
-        with contextlib.suppress(OverflowError):
-            share = float(value)
-            if 0.0 <= share <= 1.0:
-                return share
-    raise InputError(field, f"expected a number from 0 to 1, got {shown(value)}")
-
-
-def _switch(value: object, field: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(field, f"expected True or False, got {shown(value)}")
-    return value
-
-
-def _check_validity(valid_from: Interval | None, valid_to: Interval | None, field: str) -> None:
-    if valid_from is not None and valid_to is not None and valid_from.start >= valid_to.start:
-        raise InputError(field, "is not later than valid_from; a memory must be valid for some time")
+# What becomes of a value beside, or in place of, the check by its schema: (value, field name) → as kept.
+_KEPT: Mapping[str, Callable[[Any, str], Any]] = {
+    "text": read_text,
+    "kind": lambda value, _: Kind(value),
+    "layer": lambda value, _: Layer(value),
+    "tags": lambda value, _: tuple(sorted(set(value))),
+    "acl": lambda value, _: tuple(sorted(set(value))),
+    "metadata": canonical_json,
+    "ttl": read_ttl,
+    "document_id": _reference,
+    "session": _reference,
+}

@@ -85,15 +85,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class KeyedRecords:
-    """The records of one space, as one principal sees them.
+    """The records of one space, of 1 to 64 characters, as one principal (``None`` = the owner) sees them.
 
-    Args:
-        space: 1 to 64 characters.
-        principal: who acts; ``None`` = the owner.
-        now: microseconds UTC; records whose time to live has ended by then are not there.
-
-    Raises:
-        InputError: *space* cannot be a name.
+    Records whose time to live has ended by *now* are not there. ``InputError``: *space* cannot be a name.
     """
 
     space: str
@@ -123,8 +117,7 @@ class KeyedRecords:
     def wanted(self, records: object, mask: Callable[[str, str], str], *, append: bool) -> list[Wanted]:
         """Check what ``Bank.put_records`` is given; *mask* redacts secrets in JSON: (text, field) → text.
 
-        Raises:
-            InputError: a record is wrong, two have the same path, or there are too many.
+        ``InputError``: a record is wrong, two have the same path, or there are too many.
         """
         clean_switch(append, "append")
         entries = named_entries(records, "records", expected="a list of records")
@@ -147,10 +140,8 @@ class KeyedRecords:
     ) -> list[str]:
         """Store records in place of those with the same paths, or (*append*) at the end of those below them.
 
-        Args:
-            items: prepared, of *wanted*, in order.
-            write: stores prepared items; gives their ids.
-            erase: erases memories by id.
+        *items* are *wanted*, prepared; *write* stores prepared items and gives their ids; *erase* erases by
+        id.
 
         Raises:
             ConflictError: what stands at a path is not what its record replaces.

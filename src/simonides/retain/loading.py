@@ -36,7 +36,7 @@ from simonides.retain.placing import trust_of
 from simonides.retain.redacted_errors import redact_errors
 from simonides.retain.screening import Redactor
 from simonides.text.dates import field_terms
-from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
+from simonides.text.speech import asks, count_words, label_of, session_key, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,6 +101,7 @@ class Preparing:
                 for draft in drafts
             ],
             "speaker": [speaker_key(draft.speaker or label_of(draft.text)) for draft in drafts],
+            "session": [session_key(draft.session) for draft in drafts],
         }
         return PreparedPart(
             drafts=[_values_of(draft) for draft in drafts],
@@ -215,10 +216,8 @@ def batches_of(parts: Iterable[Part], prepare: Preparing, *, batch: int, workers
     """The rows of all parts in order, *batch* (from 1) at a time.
 
     *workers* processes prepare parts beside this one; 1 = this one does.
-
-    Raises:
-        InputError: a number is out of range, or an item or a vector is wrong: rows of full batches before it
-            were handed out.
+    ``InputError``: a number is out of range, or an item or a vector is wrong; full batches before it were
+    given.
     """
     batch = clean_count(batch, "batch", 1, 10_000_000)
     workers = clean_count(workers, "workers", 1, _MOST_WORKERS)

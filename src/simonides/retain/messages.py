@@ -26,7 +26,7 @@ from typing import Any, Protocol
 from simonides.errors import InputError, UnknownNameError
 from simonides.records.hygiene import shown
 from simonides.records.kind import ROLE_OF_MESSAGE
-from simonides.retain.items import ITEM_KEYS, read_text
+from simonides.retain.items import ITEM_KEYS, field_of, read_text
 
 LOST = ("image", "audio", "video", "file", "other part")
 """What is left out although it may hold something to remember."""
@@ -90,17 +90,13 @@ class MessageReader:
     _calls: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def read(self, item: object, place: str) -> Iterator[dict[str, Any]]:
-        """The turns of one message: none, one, or one more for each result of a tool.
+        """The turns of one message, for which ``is_message`` holds.
 
-        Args:
-            item: for which ``is_message`` holds.
-            place: of the message, for errors, such as ``messages[3]``; empty for a single one.
+        None, one, or one more for each tool result.
 
-        Returns:
-            items with text, role and speaker; ``context`` of a tool's result is its call.
-
-        Raises:
-            InputError: the message is wrong, or is empty.
+        *place* is for errors, such as ``messages[3]``; empty for a single message. The items have text, role
+        and speaker; ``context`` of a tool's result is its call. ``InputError``: the message is wrong, or is
+        empty.
         """
         message = plain(item)
         assert isinstance(message, Mapping)
@@ -121,14 +117,14 @@ class MessageReader:
         found = list(self._content(message, role, own, place))
         if not found and self.left_out.total() == before:
             if role != "tool":
-                raise InputError(_at(place, "content"), "is blank; leave the message out")
+                raise InputError(field_of(place, "content"), "is blank; leave the message out")
             self.left_out["empty tool result"] += 1
         yield from found
 
     def _content(
         self, message: Mapping[str, Any], role: str, own: dict[str, Any], place: str
     ) -> Iterator[dict[str, Any]]:
-        field_ = _at(place, "content")
+        field_ = field_of(place, "content")
         content = message.get("content")
         texts: list[str] = []
         glue = "\n"
@@ -158,7 +154,7 @@ class MessageReader:
             return
         name = message.get("speaker") or message.get("name") or ""
         if not isinstance(name, str):
-            raise InputError(_at(place, "name"), f"expected a string, got {type(name).__name__}")
+            raise InputError(field_of(place, "name"), f"expected a string, got {type(name).__name__}")
         yield {**own, "text": read_text(text, field_), "role": role, "speaker": name}
 
     def _part(self, part: object, place: str) -> list[str]:
@@ -210,14 +206,16 @@ class MessageReader:
         """An item of Responses that has no role."""
         if kind.endswith("_call_output"):
             own = {key: value for key, value in message.items() if key in _OWN and value is not None}
-            yield from self._result(message.get("output"), message.get("call_id"), own, _at(place, "output"))
+            yield from self._result(
+                message.get("output"), message.get("call_id"), own, field_of(place, "output")
+            )
         elif kind.endswith("_call"):
             given = message.get("arguments", message.get("input"))
             self._note(message.get("call_id"), message.get("name"), given)
         elif kind in _TYPED:
             self.left_out["thought" if kind == "reasoning" else "other part"] += 1
         else:
-            raise InputError(_at(place, "role"), f"is missing; give one of {', '.join(ROLE_OF_MESSAGE)}")
+            raise InputError(field_of(place, "role"), f"is missing; give one of {', '.join(ROLE_OF_MESSAGE)}")
 
     def _note_calls(self, message: Mapping[str, Any]) -> None:
         calls = message.get("tool_calls") or ()
@@ -237,7 +235,9 @@ class MessageReader:
         self.left_out["tool call"] += 1
         if isinstance(call, str):
             name = name if isinstance(name, str) else ""
-            self._calls[call] = (name, _storable(f"{name} {_written(given)}".strip()[:_LONGEST_CALL]))
+            words = f"{name} {_written(given)}".strip()[:_LONGEST_CALL]
+            # It becomes context: what cannot be stored is no reason to refuse the message.
+            self._calls[call] = (name, words.encode("utf-8", "ignore").decode().replace("\0", ""))
 
 
 def _written(given: object) -> str:
@@ -250,23 +250,14 @@ def _written(given: object) -> str:
         return ""
 
 
-def _storable(text: str) -> str:
-    """A text that becomes context: what cannot be stored is no reason to refuse the message."""
-    return text.encode("utf-8", "ignore").decode().replace("\0", "")
-
-
 def _role(message: Mapping[str, Any], place: str) -> str:
     role = message.get("role", message.get("type"))
     if role is None:
-        raise InputError(_at(place, "role"), f"is missing; give one of {', '.join(ROLE_OF_MESSAGE)}")
+        raise InputError(field_of(place, "role"), f"is missing; give one of {', '.join(ROLE_OF_MESSAGE)}")
     if not isinstance(role, str):
         raise InputError(
-            _at(place, "role"), f"expected one of {', '.join(ROLE_OF_MESSAGE)}, got {shown(role)}"
+            field_of(place, "role"), f"expected one of {', '.join(ROLE_OF_MESSAGE)}, got {shown(role)}"
         )
     if role not in ROLE_OF_MESSAGE:
-        raise UnknownNameError(_at(place, "role"), role[:60], ROLE_OF_MESSAGE)
+        raise UnknownNameError(field_of(place, "role"), role[:60], ROLE_OF_MESSAGE)
     return ROLE_OF_MESSAGE[role]
-
-
-def _at(place: str, key: str) -> str:
-    return f"{place}.{key}" if place else key

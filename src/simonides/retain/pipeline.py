@@ -8,18 +8,22 @@ turn more costs that turn. Only turns whose words mean a day are read again, sin
 One bad text never sinks the rest: when a batch fails, each of its texts is encoded alone, and what still has
 no vector is reported by position and reason; it is kept and found by its terms. What makes the whole embedder
 unusable (files missing or damaged, another dimension) is raised instead.
+For learned sparse terms a text is read together with its context (the turns around it, headings), text first:
+a turn of a chat often says what it is about only in its neighbours. When a neighbour is forgotten, these
+terms are erased with it.
 Cost: one term analysis per field and one embedder pass for what is new; twice that pass when a batch fails.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from simonides.errors import EmbedderMismatchError, MissingExtraError, ModelDamagedError, ModelMissingError
 from simonides.index.postings import FIELDS
+from simonides.index.sparse_postings import pack_terms
 from simonides.index.vectors import pack_tokens, quantise
 from simonides.protocols import TokenEmbedder
 from simonides.records.draft import Encoding, Prepared, content_key, is_turn
@@ -28,7 +32,6 @@ from simonides.records.hygiene import shown
 from simonides.records.model_identity import ModelIdentity
 from simonides.retain.duplicates import sign
 from simonides.retain.placing import occurred
-from simonides.retain.sparse import in_context, sparse_terms
 from simonides.text.dates import field_terms
 
 if TYPE_CHECKING:
@@ -39,14 +42,13 @@ if TYPE_CHECKING:
 
     from simonides.protocols import Analyser, Embedder, Expander, SparseEncoder
     from simonides.records.draft import Draft
+    from simonides.records.sparse import SparseTerms
 
-_Encoded: TypeAlias = "tuple[NDArray[np.float32] | str, bytes]"
+_Encoded: TypeAlias = "tuple[NDArray[np.float32], bytes]"
 _AT_ONCE = 128
 """Texts whose tokens' vectors are held at once: 1.5 kB for each token, 50 MB for paragraphs of 250 tokens."""
 
 _NO_SIGNATURE = sign({})
-
-_UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,11 @@ def _known_items(
     known: Callable[[Sequence[bytes]], AbstractSet[bytes]],
 ) -> list[Prepared]:
     """Per draft an item without terms and vectors: ``known`` if the bank holds it, else with what it says."""
-    asked = {position: content_key(draft) for position, draft in enumerate(drafts) if _may_be_known(draft)}
+    asked = {
+        position: content_key(draft)
+        for position, draft in enumerate(drafts)
+        if draft.deduplicate and (draft.document or is_turn(draft))
+    }
     held = known(list(asked.values()))
     items = [
         Prepared(draft, {}, None, 0.0, Extraction(), _NO_SIGNATURE, known=asked.get(position) in held)
@@ -148,10 +154,6 @@ def _known_items(
     ]
 
 
-def _may_be_known(draft: Draft) -> bool:
-    return draft.deduplicate and (bool(draft.document) or is_turn(draft))
-
-
 def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
     """The searched texts of a draft, in the order of ``FIELDS``."""
     texts = {
@@ -166,57 +168,35 @@ def searched_fields(draft: Draft, questions: str) -> dict[str, str]:
 def encode(texts: list[str], embedder: Embedder, *, token_codes: bool) -> list[Encoding]:
     """What *embedder* makes of each text, in order; one that cannot be encoded costs the others nothing.
 
-    *token_codes*: codes of the tokens are made, too, where the embedder offers their vectors.
-
-    Raises:
-        EmbedderMismatchError: the embedder's output does not have the shape it states.
-        ModelError: the embedder's files are missing or damaged.
+    *token_codes*: codes of the tokens are made, too, where the embedder offers their vectors. Raises as
+    ``prepare``.
     """
     model = ModelIdentity(embedder.name, embedder.dimension, embedder.fingerprint)
+    batch = _Batch(embedder, token_codes)
     made = []
-    for row, tokens in _Encoder(embedder, token_codes).encode(texts):
-        stored = None if isinstance(row, str) else quantise(row)
-        if stored is not None:
-            made.append(Encoding(model, *stored, tokens))
-        else:
-            made.append(Encoding(model, None, problem=row if isinstance(row, str) else _why_no_vector(row)))
+    for first in range(0, len(texts), _AT_ONCE):
+        for found in encode_each(batch.encode, texts[first : first + _AT_ONCE], embedder.name):
+            row, tokens = (None, b"") if isinstance(found, str) else found
+            stored = None if row is None else quantise(row)
+            if stored is not None:
+                made.append(Encoding(model, *stored, tokens))
+            else:
+                made.append(Encoding(model, None, problem=_why_no_vector(found)))
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Encoder:
-    """Per text its vector, or why there is none, and the codes of its tokens where they are wanted."""
+class _Batch:
+    """Vectors of texts, each with the codes of its tokens where they are wanted."""
 
     embedder: Embedder
     token_codes: bool
-
-    def encode(self, texts: list[str]) -> list[_Encoded]:
-        """One outcome per text; one text that cannot be encoded costs the others nothing."""
-        parts = (texts[first : first + _AT_ONCE] for first in range(0, len(texts), _AT_ONCE))
-        return [outcome for part in parts for outcome in self._part(part)]
-
-    def _part(self, texts: list[str]) -> list[_Encoded]:
-        try:
-            return self._batch(texts)
-        except _UNUSABLE:
-            raise
-        except Exception:  # noqa: BLE001 - an embedder may be anyone's code; the texts are tried alone next
-            return [self._alone(text) for text in texts]
-
-    def _alone(self, text: str) -> _Encoded:
-        try:
-            return self._batch([text])[0]
-        except _UNUSABLE:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
-            problem = f"{type(error).__name__}: {shown(str(error))}"
-            return f"{self.embedder.name} could not encode it ({problem})", b""
 
     def _codes(self, tokens: NDArray[np.float32]) -> bytes:
         fits = tokens.ndim == 2 and tokens.shape[1] == self.embedder.dimension
         return pack_tokens(tokens) if fits else b""
 
-    def _batch(self, texts: list[str]) -> list[_Encoded]:
+    def encode(self, texts: Sequence[str]) -> list[_Encoded]:
         tokens = [b""] * len(texts)
         if self.token_codes and isinstance(self.embedder, TokenEmbedder):
             raw, found = self.embedder.encode_both(texts)
@@ -234,7 +214,72 @@ class _Encoder:
             return list(zip(vectors.astype(np.float32), tokens, strict=True))
 
 
-def _why_no_vector(row: NDArray[np.float32]) -> str:
-    if not np.isfinite(row).all():
+def _why_no_vector(found: _Encoded | str) -> str:
+    if isinstance(found, str):
+        return found
+    if not np.isfinite(found[0]).all():
         return "its vector is not finite"
-    return "its vector is all zero" if not row.any() else "its vector is too large to be normalised"
+    return "its vector is all zero" if not found[0].any() else "its vector is too large to be normalised"
+
+
+_UNUSABLE = (EmbedderMismatchError, ModelDamagedError, ModelMissingError, MissingExtraError)
+
+Made = TypeVar("Made")
+
+
+def encode_each(
+    encode: Callable[[Sequence[str]], Sequence[Made]], texts: Sequence[str], name: str
+) -> list[Made | str]:
+    """What *encode* makes of each text, or why it makes nothing.
+
+    When a batch fails, each of its texts is encoded alone. What makes the whole model unusable is raised.
+    """
+    try:
+        found = list(encode(texts))
+        if len(found) == len(texts):
+            return [*found]
+    except _UNUSABLE:
+        raise
+    except Exception:  # noqa: BLE001, S110 - a model may be anyone's code; the texts are tried alone next
+        pass
+    made: list[Made | str] = []
+    for text in texts:
+        try:
+            (one,) = encode([text])
+            made.append(one)
+        except _UNUSABLE:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it was, it is reported and the rest goes on
+            made.append(f"{name} could not encode it ({type(error).__name__}: {shown(str(error))})")
+    return made
+
+
+def in_context(text: str, context: str) -> str:
+    """What is encoded of a memory."""
+    return f"{text}\n{context}" if context else text
+
+
+def sparse_terms(
+    texts: Sequence[str], encoder: SparseEncoder | None
+) -> tuple[list[bytes], tuple[tuple[int, str], ...]]:
+    """Packed terms per text (empty = none), and position and reason of each text that should have some."""
+    if encoder is None or not texts:
+        return [b""] * len(texts), ()
+    packed: list[bytes] = []
+    missing: list[tuple[int, str]] = []
+    for position, (text, found) in enumerate(
+        zip(texts, encode_each(encoder.encode, texts, encoder.name), strict=True)
+    ):
+        terms, problem = (b"", found) if isinstance(found, str) else _packed(found)
+        if not terms and text.strip():
+            missing.append((position, problem or "the encoder gave no terms"))
+        packed.append(terms)
+    return packed, tuple(missing)
+
+
+def _packed(found: SparseTerms) -> tuple[bytes, str]:
+    """The terms as stored, or what is wrong with them."""
+    try:
+        return pack_terms(found), ""
+    except ValueError as error:
+        return b"", str(error)

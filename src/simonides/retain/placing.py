@@ -48,15 +48,9 @@ _TO_THE_DAY = frozenset({Precision.INSTANT, Precision.HOUR, Precision.DAY})
 
 
 def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) -> ResolvedFields:
-    """Everything about an item's row that is not its content.
+    """Everything about an item's row that is not its content; *author* is the principal, empty = the owner.
 
-    Args:
-        ingested_at: its recorded time, microseconds UTC.
-        author: principal who retains it; empty = the owner.
-        novelty: 0 to 1.
-
-    Raises:
-        InputError: valid_to does not lie after the valid_from that was settled.
+    ``InputError``: valid_to does not lie after the valid_from that was settled.
     """
     draft, found = item.draft, item.extraction
     kind = draft.kind or found.kind or Kind.SEMANTIC
@@ -82,8 +76,7 @@ def place_item(item: Prepared, ingested_at: int, author: str, novelty: float) ->
 def ttl_of(draft: Draft, kind: Kind, defaults: TtlDefaults) -> TimeToLive | None:
     """The time to live that an item states, else that of the bank for its kind; ``None`` = it never ends.
 
-    Raises:
-        InputError: it states what becomes of it when it ends, and neither says when.
+    ``InputError``: it states what becomes of it when it ends, and neither says when.
     """
     ttl = defaults.of(kind) if draft.ttl is None else TimeToLive(draft.ttl)
     if ttl is None or ttl.micros == FOREVER:

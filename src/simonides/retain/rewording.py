@@ -37,7 +37,7 @@ from simonides.retain.neighbours import (
     novelty,
     temporal_weight,
 )
-from simonides.retain.placing import all_may_read, layer_of, occurred, place_item, same_readers
+from simonides.retain.placing import all_may_read, layer_of, occurred, place_item
 from simonides.retain.supersession import divide, reopen, write_division
 from simonides.retain.writing import TO_THE_DAY, link_causes, link_in_time, write_stated
 
@@ -247,18 +247,26 @@ class Rewording:
         return list(found)
 
     def _weighed(self, root: int, place: ResolvedFields, rivals: Sequence[Rival]) -> list[Rival]:
-        """The rivals as they met the memory: those that came later met it, and not the other way round.
+        """The rivals as they met the memory: those that came later met it, and not the other way round."""
+        start = place.valid_from.start
+        return [
+            replace(rival, later=True)
+            if rival.held.root > root
+            else self._as_it_was(rival, root)
+            if rival.held.since > start
+            else rival
+            for rival in rivals
+        ]
 
-        A later one ended it where exactly the same principals may read both, whatever it trusts more.
-        """
-        met = []
-        for rival in rivals:
-            held = rival.held
-            if held.root < root:
-                met.append(rival)
-            elif held.trust >= place.trust and same_readers(self.item.draft.acl, held.readers):
-                met.append(replace(rival, held=replace(held, trust=place.trust)))
-        return met
+    def _as_it_was(self, rival: Rival, root: int) -> Rival:
+        """The rival, which began after the memory, with the end that it had before a later one ended it."""
+        transaction, held = self.transaction, rival.held
+        end = held.valid_to
+        for move in transaction.maintenance.ends_of(held.root, held.id):
+            by = transaction.versions.current(move.became)
+            if move.memory == held.id and by is not None and by.root > root:
+                end = int(move.was) if move.was else FOREVER
+        return replace(rival, held=replace(held, valid_to=end))
 
     def _place(self, ordinal: int, new: float) -> ResolvedFields:
         """As retaining would place the words, but recorded now."""

@@ -115,8 +115,7 @@ GUESSABLE = frozenset({"url_password", "bearer_token"})
 def read_policy(given: object, environ: Mapping[str, str], place: str = "redact") -> Policy:
     """What is to become of secrets: as *given* (in *place*), else by ``SIMONIDES_REDACT``, else nothing.
 
-    Raises:
-        InputError: neither off, mask nor refuse; the message names who says so.
+    ``InputError``: neither off, mask nor refuse; the message names who says so.
     """
     if given is None:
         given, place = environ.get(VARIABLE, "").strip() or "off", VARIABLE

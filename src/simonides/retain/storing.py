@@ -27,7 +27,6 @@ from simonides.retain.writing import close, link_causes, link_in_time, write_sta
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
     from simonides.protocols import Analyser
     from simonides.records.draft import Draft, Prepared
@@ -121,7 +120,10 @@ class Storing:
         held = self._transaction.versions.known_keys(self._keys)
         first = 0
         for position, (item, key) in enumerate(zip(self._items, self._keys, strict=True)):
-            if not (_is_plain(item) and (not item.draft.deduplicate or self._is_new(item, key, held))):
+            fresh = not item.draft.deduplicate or (
+                key not in held and self._returned(item.draft.text) is None
+            )
+            if not (_is_plain(item) and fresh):
                 if first < position:
                     yield range(first, position), True
                 yield range(position, position + 1), False
@@ -129,9 +131,6 @@ class Storing:
             held.add(key)
         if first < len(self._items):
             yield range(first, len(self._items)), True
-
-    def _is_new(self, item: Prepared, key: bytes, held: AbstractSet[bytes]) -> bool:
-        return key not in held and self._returned(item.draft.text) is None
 
     def _store_run(self, run: range) -> list[str]:
         """Store what is new and states no relation, all at once."""

@@ -23,18 +23,21 @@ from simonides.records.interval import FOREVER, Interval
 from simonides.retain.placing import all_may_read, same_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from simonides.records.draft import Draft
     from simonides.records.extraction import Relation
-    from simonides.records.versions import Held, ResolvedFields, RowRef
+    from simonides.records.versions import Held, ResolvedFields, RowRef, StoredVersion
     from simonides.storage.writer import WriteTransaction
 
 LONGEST_STATEMENT = 200
 """A text of more characters says more than one thing, so it neither closes nor is closed by a rule."""
 
 CLOSE = "close"
-"""The move that ends a memory for a newer one."""
+"""The move that ends a memory, for a newer one or by hand."""
+
+BY_HAND = "by hand"
+"""The reason of a move that somebody asked for; such a ``CLOSE`` names no memory."""
 
 _NEW = "\0new"
 """Stands for the id of the new memory, which it has only when it is written."""
@@ -42,10 +45,15 @@ _NEW = "\0new"
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A memory of another value, and the rule that says so."""
+    """A memory of another value, and the rule that says so.
+
+    Attributes:
+        later: it was stored after the statement that meets it now, as after an edit of that one.
+    """
 
     held: Held
     rule: str
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +104,19 @@ def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Divi
     mine, theirs, closed_by = [Span(start, end)], [], None
     for rival in sorted(rivals, key=lambda one: (one.held.since, one.held.ordinal)):
         known = rival.held
-        if place.trust < known.trust or not (known.valid_from < end and start < known.valid_to):
+        if not (known.valid_from < end and start < known.valid_to):
             continue
-        if known.since > start or (known.since == start and known.bounded and not bounded):
-            if all_may_read(draft.acl, known.readers):
+        # Which of the two had to end the other when it came.
+        older, newer = (place.trust, known.trust) if rival.later else (known.trust, place.trust)
+        if newer < older:
+            continue
+        if _leads(known, start, bounded=bounded, later=rival.later):
+            if _may_end(known.readers, draft.acl, came_later=rival.later):
                 left = _without(mine, known.valid_from, known.valid_to, known.id)
                 if left and left != mine:
                     closed_by = closed_by or (rival if left[0].end < mine[0].end else None)
                     mine = left
-        elif same_readers(draft.acl, known.readers):
+        elif _may_end(draft.acl, known.readers, came_later=not rival.later):
             whole = [Span(known.valid_from, known.valid_to, known.superseded_by)]
             # What began with it and ends as it does was mistaken, and leaves the record.
             left = _without(whole, start, end, _NEW)
@@ -112,6 +124,18 @@ def divide(draft: Draft, place: ResolvedFields, rivals: Sequence[Rival]) -> Divi
             if len(left) == 1 or not known.keyed:
                 theirs.append((rival, tuple(left)))
     return Division(tuple(mine), tuple(theirs), closed_by)
+
+
+def _leads(known: Held, start: int, *, bounded: bool, later: bool) -> bool:
+    """Whether *known* holds where a statement from *start* on does too; *later*: *known* was stored later."""
+    if known.since != start:
+        return known.since > start
+    return known.bounded >= bounded if later else known.bounded > bounded
+
+
+def _may_end(readers: Collection[str], others: Collection[str], *, came_later: bool) -> bool:
+    """Whether a memory for *readers* may end one for *others*, which it changes if it came later."""
+    return same_readers(readers, others) if came_later else all_may_read(others, readers)
 
 
 def _without(spans: Sequence[Span], start: int, end: int, by: str) -> list[Span]:
@@ -145,7 +169,7 @@ def write_division(
         transaction.maintenance.add_move(
             stored.root,
             CLOSE,
-            _micros(place.valid_to.start),
+            end_text(place.valid_to.start),
             division.closed_by.held.id,
             division.closed_by.rule,
         )
@@ -172,7 +196,7 @@ def _rewrite(
     transaction: WriteTransaction, place: ResolvedFields, stored: RowRef, rival: Rival, spans: Sequence[Span]
 ) -> None:
     known = rival.held
-    was = _micros(known.valid_to)
+    was = end_text(known.valid_to)
     transaction.maintenance.add_move(known.root, CLOSE, was, stored.id, rival.rule)
     if not spans:
         transaction.versions.expire(known.ordinal, place.ingested_at)
@@ -192,18 +216,21 @@ def _rewrite(
     )
 
 
-def _micros(end: int) -> str:
+def end_text(end: int) -> str:
+    """When a memory would have ended, as a move tells it."""
     return "" if end == FOREVER else str(end)
 
 
 def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> bool:
     """Undo that *by* ended *memory* (what held again after *by* is one with it again).
 
-    False if that is so no more.
+    False if that is so no more. Without *by* it was ended by hand.
     """
     held = transaction.versions.current(memory)
     if held is None:
         return False
+    if not by:
+        return not held.superseded_by and _reopen_by_hand(transaction, held, int(was) if was else FOREVER)
     going_on = transaction.relations.continued_after(memory, by)
     if held.superseded_by != by and going_on is None:
         return False
@@ -213,4 +240,20 @@ def reopen(transaction: WriteTransaction, memory: str, by: str, was: str) -> boo
         end, after = version.valid_to, version.superseded_by
         transaction.versions.expire(going_on, transaction.next_instant())
     transaction.versions.revise(held.ordinal, valid_to=end, superseded_by=after)
+    return True
+
+
+def _reopen_by_hand(transaction: WriteTransaction, held: StoredVersion, end: int) -> bool:
+    """Give a memory the end back that it had before."""
+    versions = transaction.versions
+    earlier = map(versions.read, reversed(versions.ordinals_of(held.ordinal)))
+    before = next((version for version in earlier if version.valid_to == end), None)
+    if before is None:
+        return False
+    versions.revise(
+        held.ordinal,
+        valid_to=end,
+        valid_to_precision=before.valid_to_precision,
+        superseded_by=before.superseded_by,
+    )
     return True

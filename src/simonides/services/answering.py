@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import InputError, ModelDamagedError
 from simonides.index.view import LENIENT
-from simonides.options import RECALL
+from simonides.options import RECALL, RECALL_DEFAULTS, check
 from simonides.profiles.environment import overridden
 from simonides.profiles.loader import load_profile
 from simonides.protocols import Tools, WordKnower
 from simonides.recall.arguments import (
     ASYNC_ELSEWHERE,
-    SearchOptions,
     heeded,
     read_recall_arguments,
-    read_search_arguments,
 )
 from simonides.recall.pipeline import judges_relevance, run
 from simonides.recall.refining.mlp import network_at
@@ -63,34 +61,34 @@ class Answering:
         """The profile, with what environment variables change about it."""
         return overridden(load_profile(profile), self.context.parts.settings)[0]
 
-    def read_options(self, query: str, options: Mapping[str, object]) -> tuple[RecallRequest, SearchOptions]:
+    def read_options(self, query: str, options: Mapping[str, object]) -> RecallRequest:
         """What is asked for, from options of ``options.RECALL``."""
         context, zone = self.context, self.context.zone
         if options.get("tier") == "async":
             raise InputError("tier", ASYNC_ELSEWHERE)
-        values = context.check(RECALL, {"query": query, **options})
+        values = {**RECALL_DEFAULTS, "query": query, **options}
+        if not context.checked:
+            values = check(RECALL, values, moments=False)
         request = read_recall_arguments(values, principal=context.principal, zone=zone)
-        search = read_search_arguments(values, zone=zone)
-        if search.syntax == "extended":
+        if request.search.syntax == "extended":
             request = replace(request, filters=_narrowed(request.filters, query, zone))
-        return request, search
+        return request
 
     def answer(
         self,
         plan: Plan,
         view: BankView,
         request: RecallRequest,
-        options: SearchOptions,
         reading: Reader,
         recording: Recording | None,
     ) -> tuple[Recall, Tools]:
         """Run the pipeline with the models that the plan needs; the trace says which are missing."""
-        if options.min_relevance is not None and not judges_relevance(plan):
+        if request.search.min_relevance is not None and not judges_relevance(plan):
             raise InputError(
                 "min_relevance",
                 f"profile {plan.name!r} does not judge relevance; leave it out, or recall with 'default'",
             )
-        options, ignored = heeded(options, plan)
+        options, ignored = heeded(request.search, plan)
         seed = request.seed if request.seed is not None else _seed(request.text, view.as_of)
         tools, missing = self._tools(plan, reading, seed)
         query = Query(
@@ -99,7 +97,7 @@ class Answering:
             request.limit,
             request.max_tokens,
             seed,
-            **{name: getattr(options, name) for name in SearchOptions.__slots__},
+            **{name: getattr(options, name) for name in options.__slots__},
         )
         viewing = Viewing(self.context)
         answer = run(

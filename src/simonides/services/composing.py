@@ -11,6 +11,7 @@ from simonides.options import ANSWER_TOKENS, BRIEF_STANDING, BRIEF_TOKENS, RECAL
 from simonides.recall.answering import Asking, reflect
 from simonides.recall.arguments import ASYNC_ELSEWHERE
 from simonides.recall.telemetry import operation
+from simonides.records.activity import BRIEFED
 from simonides.records.query import Filters
 from simonides.services.recalling import Recalling
 from simonides.services.viewing import Viewing, verified
@@ -63,7 +64,9 @@ class Composing:
             max_answer_tokens,
             on_text or (lambda _: None),
         )
-        return reflect(query, recall, asking)
+        reflection = reflect(query, recall, asking)
+        self.context.rows.recent_recalls.amend(recall.id, context=reflection.context)
+        return reflection
 
     def brief(
         self, task: str, max_tokens: int, *, profile: str | Path, project: str | None, standing: bool
@@ -86,4 +89,7 @@ class Composing:
         told = [*current, *(memory for pair in changed for memory in pair)]
         context.record_read("brief", reading, [memory.id for memory in told], task)
         relevant = tuple((hit.memory, found.mark_of(hit)) for hit in found.told)
-        return write_brief(sort_out(current, changed, relevant), max_tokens, context.parts.tokens)
+        brief = write_brief(sort_out(current, changed, relevant), max_tokens, context.parts.tokens)
+        ids = tuple(dict.fromkeys(memory for section in brief.sections.values() for memory in section))
+        context.rows.recent_recalls.amend(found.id, what=BRIEFED, ids=ids, context=brief.text)
+        return brief

@@ -68,11 +68,7 @@ class EmbedderProvider(Protocol):
         ...
 
     def adopt(self, model: str | Embedder, dimension: int | None) -> Embedder:
-        """Register the embedder that a bank migrates to.
-
-        Raises:
-            InputError, UnknownNameError, ModelError: see ``open_store``.
-        """
+        """Register the embedder that a bank migrates to; raises as ``open_store``."""
         ...
 
 
@@ -186,10 +182,9 @@ class BankContext:
         return self if zone is None else self.with_parts(zone=read_zone(zone), own_zone=False)
 
     def check(self, options: Iterable[Option], values: Mapping[str, Any]) -> dict[str, Any]:
-        """The value of every option, checked unless its caller did; times are left to who reads them.
+        """The value of every option, checked (see ``options.check``) unless its caller did.
 
-        Raises:
-            UnknownNameError, InputError: see ``options.check``.
+        Times are left as given.
         """
         if self.checked:
             return {each.name: values.get(each.name, each.default) for each in options}
@@ -232,9 +227,9 @@ class BankContext:
         return self.principal is None or not memory.acl or self.principal in memory.acl
 
     def versions(self, memory: str) -> list[Memory]:
-        """Every version of a memory that who acts may read, oldest first.
+        """Every version of a memory that who acts may read, oldest first. Audited.
 
-        Audited. ``NotFoundError`` if none.
+        ``NotFoundError`` if none.
         """
         clean_text(memory, "memory", MAX_ID_BYTES)
         with self.reading() as reading:

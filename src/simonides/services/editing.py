@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from simonides.errors import InputError, NotFoundError
 from simonides.records.hygiene import clean_choice, clean_count, clean_ids, clean_switch
 from simonides.records.interval import parse_time
-from simonides.records.kind import PINNED, STANDING, Kind
+from simonides.records.kind import ARCHIVED, PINNED, STANDING, Kind
 from simonides.retain.editing import check_rewordable, check_version, edit, live, read_changes
 from simonides.retain.keyed_records import check_keys
 from simonides.retain.rewording import Rewording, reworded
+from simonides.retain.supersession import BY_HAND, CLOSE, end_text
 from simonides.retain.writing import close
 from simonides.services.reading import MemoryReading
 from simonides.services.write_path import WritePath, log_masked
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from simonides.records.draft import Draft, Prepared
     from simonides.records.extraction import Extraction
     from simonides.records.memory import Memory
+    from simonides.records.versions import StoredVersion
     from simonides.services.context import BankContext
     from simonides.storage.writer import WriteTransaction
 
@@ -121,6 +123,9 @@ class Editing:
                 raise InputError(
                     "at", f"lies before the memory began to hold ({current.valid_from}); give a later time"
                 )
+            if moment < held.valid_to:
+                was = end_text(held.valid_to)
+                transaction.maintenance.add_move(held.root, CLOSE, was, "", BY_HAND)
             close(transaction, held.ordinal, moment)
 
     def pin(self, memory: str, *, pinned: bool, always: bool) -> None:
@@ -143,6 +148,19 @@ class Editing:
             if wanted != current.state:
                 transaction.versions.revise(current.ordinal, state=wanted)
 
+    def archive(self, ids: str | Iterable[str]) -> int:
+        self.context.require_owner("archive")
+        with self.context.writing() as transaction:
+            held = [each for each in self._held(transaction, ids) if not each.state & ARCHIVED]
+            for each in held:
+                if each.state & PINNED:
+                    raise InputError(
+                        "ids", f"memory {each.id} is pinned, nothing was changed; unpin it first"
+                    )
+                transaction.versions.revise(each.ordinal, state=each.state | ARCHIVED)
+                transaction.maintenance.add_move(each.root, "archive", "", "archived", BY_HAND)
+        return len(held)
+
     def quarantine(self, ids: str | Iterable[str]) -> int:
         return self._rekind(ids, Kind.QUARANTINE, lambda kind: kind is not Kind.QUARANTINE)
 
@@ -154,18 +172,21 @@ class Editing:
     def _rekind(self, ids: str | Iterable[str], kind: Kind, applies: Callable[[Kind], bool]) -> int:
         """Give another kind to those memories whose kind *applies*; returns how many."""
         self.context.require_owner("quarantine or release")
-        wanted = clean_ids(ids)
-        changed: list[int] = []
         with self.context.writing() as transaction:
-            for memory in wanted:
-                held = transaction.versions.current(memory)
-                if held is None:
-                    raise NotFoundError(
-                        f"no memory {memory!r} in bank {self.context.name!r}; nothing was changed"
-                    )
-                if applies(Kind(held.kind)):
-                    changed.append(held.ordinal)
+            changed = [each.ordinal for each in self._held(transaction, ids) if applies(Kind(each.kind))]
             check_keys(transaction, () if kind is Kind.QUARANTINE else changed)
             for ordinal in changed:
                 transaction.versions.revise(ordinal, kind=kind)
         return len(changed)
+
+    def _held(self, transaction: WriteTransaction, ids: str | Iterable[str]) -> list[StoredVersion]:
+        """The current versions of memories; ``NotFoundError`` where one is not there."""
+        found = []
+        for memory in clean_ids(ids):
+            held = transaction.versions.current(memory)
+            if held is None:
+                raise NotFoundError(
+                    f"no memory {memory!r} in bank {self.context.name!r}; nothing was changed"
+                )
+            found.append(held)
+        return found

@@ -24,12 +24,16 @@ class Forgetting:
 
     context: BankContext
 
-    def forget(self, ids: str | Iterable[str]) -> int:
+    def forget(self, ids: str | Iterable[str], *, dry_run: bool) -> int:
+        clean_switch(dry_run, "dry_run")
         wanted = clean_ids(ids)
         if self.context.principal is not None:
             is_reader = self.context.is_reader
             with self.context.reading() as reading:
                 wanted = [each for each in wanted if all(map(is_reader, reading.versions(each)))]
+        if dry_run:
+            chosen = Selection(ids=tuple(wanted))
+            return self.context.rows.forget(chosen, self.context.now(), dry_run=True).memories
         with self.context.writing() as transaction:
             return erase(self.context, transaction, wanted)
 

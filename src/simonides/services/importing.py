@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from simonides.errors import InputError
 from simonides.options import MAX_PATH_BYTES
 from simonides.records.hygiene import MAX_FILE_PATH_BYTES, clean_text
 from simonides.records.receipt import Imported
 from simonides.retain.importing.syncing import Syncing, gather
+from simonides.retain.pipeline import in_context, sparse_terms
 from simonides.retain.screening import secrets_in
-from simonides.retain.sparse import in_context, sparse_terms
 from simonides.services.write_path import WritePath
 from simonides.storage.export_format import check_file, read_records
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from simonides.records.draft import Draft, Prepared
-    from simonides.records.receipt import Restored, Saved, Synced
+    from simonides.records.receipt import Counts, Restored, Saved, Synced
     from simonides.retain.importing.syncing import Piece
     from simonides.services.context import BankContext
     from simonides.storage.writer import WriteTransaction
@@ -104,3 +104,24 @@ class Importing:
         saved = self.context.rows.restore(file, self.context.now())
         self.context.clear_caches()
         return saved
+
+
+@dataclass(frozen=True, slots=True)
+class Exporting:
+    """Writes the whole bank to a file."""
+
+    context: BankContext
+
+    def export(self, target: str | os.PathLike[str] | IO[bytes]) -> Counts:
+        self.context.require_owner("export")
+        self.context.record_read("export", None)
+        return self.context.rows.export(target)
+
+    def backup(self, target: str | os.PathLike[str] | IO[bytes]) -> Saved:
+        self.context.require_owner("backup")
+        self.context.record_read("backup", None)
+        if isinstance(target, str | os.PathLike):
+            return self.context.rows.backup(
+                Path(clean_text(os.fspath(target), "target", MAX_FILE_PATH_BYTES))
+            )
+        return self.context.rows.backup(target)

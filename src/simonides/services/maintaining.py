@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from simonides.errors import NotFoundError
 from simonides.lifecycle.maintaining import maintain
+from simonides.lifecycle.moving import note_stale, undo
 from simonides.lifecycle.observing import Writer
 from simonides.lifecycle.reembedding import abandon, reembed
 from simonides.lifecycle.staleness import ProjectFolder, find_dead_references
 from simonides.lifecycle.thresholds import read_thresholds
-from simonides.lifecycle.undoing import note_stale, undo
 from simonides.profiles.loader import load_lifecycle
 from simonides.records.enrichment import ENRICH
 from simonides.records.hygiene import clean_count, clean_ids, is_row_number

@@ -81,28 +81,28 @@ class Recalling:
         job: str = "",
         **options: object,
     ) -> Recall:
-        """Answer at once.
+        """Answer at once; options as ``Bank.recall``. *job* is that of the async tier that asks.
 
-        Options as ``Bank.recall``. *job* is that of the async tier that asks; empty = none.
+        Empty = none.
         """
         switches = {"explain": explain, "count_returned": count_returned, "include_sources": include_sources}
         self.context.check((EXPLAIN, COUNT_RETURNED, INCLUDE_SOURCES), switches)
         context, answering = self.context, Answering(self.context)
-        request, search = answering.read_options(query, options)
+        request = answering.read_options(query, options)
         plan = plan or answering.plan(profile)
         recording, now = Recording(), context.now()
         with context.reading() as reading:
             viewing = Viewing(context)
             view = viewing.view(reading, request.filters, now)
             plan, view = viewing.with_observations(plan, view, reading, request.filters)
-            answer, _ = answering.answer(plan, view, request, search, reading, recording)
+            answer, _ = answering.answer(plan, view, request, reading, recording)
             reading.check([hit.memory.ordinal for hit in (*answer.standing, *answer)])
             trace = answer.trace
             led = ("standing",) if request.standing else ()
-            asked = (reading.meta.bank, context.principal, str(profile), request, search, *led)
+            asked = (reading.meta.bank, context.principal, str(profile), request, request.search, *led)
             identity = f"{asked!r} {trace.as_of} {trace.known_at} {trace.seed} {job or now}".encode()
             digest = hashlib.blake2b(identity, digest_size=16).hexdigest()
-            answer = replace(answer, id=digest, precision=search.precision)
+            answer = replace(answer, id=digest, precision=request.search.precision)
             if include_sources:
                 answer = replace(answer, evidence=self._evidence(reading, answer, view.known_at))
             if answer.hits and recording.query is not None:
@@ -118,12 +118,26 @@ class Recalling:
                     )
                 )
         context.record_read("recall", reading, returned_ids(answer), query, answer.id)
-        self._remember(answer)
+        self._remember(answer, query, str(profile), now)
         observe(context.name, answer, ended_ns=now * 1_000 + int(trace.milliseconds * 1_000_000))
         return replace(answer, explanations=explained(answer, recording)) if explain else answer
 
-    def _remember(self, answer: Recall) -> None:
-        """Note returned texts, so that an agent that writes its prompt back does not retain them again."""
+    def _remember(self, answer: Recall, query: str, profile: str, now: int) -> None:
+        """Note what is returned, for whoever watches.
+
+        And so that an agent that writes its prompt back does not retain it again.
+        """
+        self.context.rows.recent_recalls.add(
+            now,
+            recall=answer.id,
+            principal=self.context.author,
+            ids=tuple(dict.fromkeys(returned_ids(answer))),
+            query=query,
+            context=answer.context,
+            band=answer.band,
+            confidence=answer.confidence,
+            profile=profile,
+        )
         returned = [(hit.text, hit.id) for hit in (*answer, *answer.standing)]
         if answer.context:
             returned.append((answer.context, (*answer.hits, *answer.standing)[0].id))
@@ -228,14 +242,14 @@ class Recalling:
     def warm(self, *, profile: str | Path) -> None:
         answering = Answering(self.context)
         plan = answering.plan(profile)
-        request, search = answering.read_options(_WARMING, RECALL_DEFAULTS)
+        request = answering.read_options(_WARMING, RECALL_DEFAULTS)
         with self.context.reading() as reading:
             touch(reading.snapshot)
             viewing = Viewing(self.context)
             view = viewing.view(reading, request.filters, self.context.now())
             plan, view = viewing.with_observations(plan, view, reading, request.filters)
             try:
-                answering.answer(plan, view, request, search, reading, None)
+                answering.answer(plan, view, request, reading, None)
             except ModelError as error:
                 _log.warning("not everything could be loaded ahead: %s", error)
 

@@ -46,10 +46,12 @@ class WritePath:
         items = list(items) if isinstance(items, Iterator) else items
         with redact_errors(self.context.parts.redact, items):
             given = with_messages(items, shared)
-            drafts = (
-                read_items(items, shared, zone=self.context.zone)
-                if given is None
-                else read_items(given.items, shared, zone=self.context.zone, places=given.places)
+            drafts = read_items(
+                items if given is None else given.items,
+                shared,
+                zone=self.context.zone,
+                places=None if given is None else given.places,
+                trusted=self.context.checked,
             )
         if given is not None:
             log_left_out(given.left_out)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simonides.records.receipt import Counts, Receipt, Restored, Saved, Selection
     from simonides.records.time_to_live import Due, TtlDefaults
     from simonides.storage.reader import Meta, Reader
+    from simonides.storage.recent_recalls import RecentRecalls
     from simonides.storage.writer import WriteTransaction
 
 
@@ -49,11 +50,7 @@ class RecallJobs(Protocol):
     """Recalls that wait for texts of a helper."""
 
     def add(self, job: str, principal: str, request: str) -> None:
-        """Keep a job; one that is there stays as it is.
-
-        Raises:
-            UnavailableError: the file cannot be written.
-        """
+        """Keep a job; one that is there stays as it is; ``UnavailableError``: the file cannot be written."""
 
     def find(self, job: str, principal: str) -> KeptJob | None:
         """A job of this principal; ``None`` where there is none."""
@@ -80,11 +77,7 @@ class Settings(Protocol):
         """
 
     def set_ttl_defaults(self, defaults: TtlDefaults) -> None:
-        """Keep the times to live of what states none.
-
-        Raises:
-            UnavailableError: the folder cannot be written.
-        """
+        """Keep the times to live of what states none; ``UnavailableError``: the folder cannot be written."""
 
 
 class Audit(Protocol):
@@ -102,10 +95,9 @@ class Audit(Protocol):
         """
 
     def switch_recalls(self, now: int, *, on: bool) -> bool:
-        """Begin or end the log of recalls; false when it was so before.
+        """Begin or end the log of recalls.
 
-        Raises:
-            NotFoundError: there is no key.
+        False when it was so before. ``NotFoundError``: there is no key.
         """
 
     @property
@@ -122,8 +114,7 @@ class Audit(Protocol):
     def verify(self, anchor: str | None = None, recalls_anchor: str | None = None) -> AuditReport:
         """Check both audit logs; see ``auditing`` and ``recall_audit``.
 
-        Raises:
-            NotFoundError: there is no key.
+        ``NotFoundError``: there is no key.
         """
 
     def entries(self, most: int | None = None, *, recalls: bool = False) -> list[Entry]:
@@ -134,12 +125,10 @@ class Migrations(Protocol):
     """Transactions of a bank that migrates to another embedder."""
 
     def writing(self, given_up: Collection[int]) -> AbstractContextManager[MigrationWriter | None]:
-        """Open a write transaction with a snapshot by the vectors of the following embedder.
+        """Open a write transaction with a snapshot by the vectors of the target embedder.
 
-        ``None`` when the bank does not go over to another, or a row that is not *given_up* has no vector yet.
-
-        Args:
-            given_up: ordinals of rows that the following embedder cannot encode.
+        ``None`` when the bank does not migrate, or a row has no vector yet that is not one of *given_up*, the
+        ordinals of rows that the target cannot encode.
         """
 
     def write_index(self, given_up: Collection[int]) -> int:
@@ -173,8 +162,7 @@ class BankStorage(Protocol):
     def reading(self) -> AbstractContextManager[Reader]:
         """Open a read transaction and a snapshot at exactly its change.
 
-        Raises:
-            UnavailableError, DamagedError: the rows cannot be read.
+        ``UnavailableError``, ``DamagedError``: the rows cannot be read.
         """
 
     def writing(
@@ -186,8 +174,7 @@ class BankStorage(Protocol):
             now: the clock, microseconds UTC.
             actor: principal who writes, for the audit log; empty = the owner.
             parts: what the index keeps of the rows that will be stored, if they are new and stored at once;
-                the index then takes it instead of reading the rows, and the commit names the generation that
-                holds it.
+                the index then takes it instead of reading the rows.
 
         Raises:
             UnavailableError: the bank cannot be written; nothing was stored.
@@ -205,27 +192,29 @@ class BankStorage(Protocol):
     def impress(self, impression: Impression) -> None:
         """Keep in memory what a recall returned; nothing is written."""
 
+    @property
+    def recent_recalls(self) -> RecentRecalls:
+        """What recalls of this process returned, whoever asked."""
+
     def used(self, ids: Sequence[str], recall: str | None, principal: str, now: int) -> int:
         """Write what was used and its recall's impression in one transaction; see ``bank.Bank.used``.
 
-        Impressions that count what they returned go with it; all others go on waiting.
+        Impressions that count what they returned are written with it; all others go on waiting.
         """
 
     def flush(self, now: int) -> None:
         """Write the waiting impressions that count what they returned."""
 
     def maintaining(self) -> AbstractContextManager[None]:
-        """Hold the bank's turn of maintenance; whoever dies with it leaves it free.
+        """Hold the bank's turn of maintenance, which ends with its process.
 
-        Raises:
-            UnavailableError: another process or thread has it.
+        ``UnavailableError``: another process or thread has it.
         """
 
     def copying(self) -> AbstractContextManager[None]:
         """Keep purges out while a copy of rows, or what was learned of them, is written beside the bank.
 
-        Raises:
-            UnavailableError: a purge is under way.
+        ``UnavailableError``: a purge is under way.
         """
 
     @property
@@ -235,11 +224,8 @@ class BankStorage(Protocol):
     def drop_reranker(self) -> None:
         """Delete the trained reranker: it may have been trained on what is forgotten in this transaction.
 
-        Before the commit, so that no crash keeps it. One that has another name elsewhere gets a name that no
-        recall reads and that a purge tells of.
-
-        Raises:
-            UnavailableError: it cannot be deleted.
+        Before the commit, so that no crash keeps it. One with another hard link is renamed: no recall reads
+        it, and a purge reports it. ``UnavailableError``: it cannot be deleted.
         """
 
     def samples(self) -> Samples:
@@ -249,13 +235,10 @@ class BankStorage(Protocol):
         """By recall, the memories of it that were used."""
 
     def merge_if_due(self, *, force: bool = False) -> bool:
-        """Seal the tail when it is large; returns whether a generation was published.
+        """Seal the tail when it is large, or by *force*; returns whether a generation was published.
 
         What was stored is safe before this begins, so a failure is remembered (see ``problems``) and the
         arrays stay in memory.
-
-        Args:
-            force: also when it is not large.
         """
 
     @property
@@ -271,8 +254,7 @@ class BankStorage(Protocol):
     def verify(self, now: int | None = None) -> VerifyReport:
         """Check rows, change log, audit log, index files and arrays; changes nothing.
 
-        Args:
-            now: the clock, microseconds UTC; notes name what was recorded after it. ``None`` = no such notes.
+        Notes name what was recorded after *now*; ``None`` = no such notes.
         """
 
     def repair(self, now: int) -> VerifyReport:
@@ -305,11 +287,8 @@ class BankStorage(Protocol):
     ) -> Restored:
         """Import an export, batch by batch; see ``storage.export_format``.
 
-        Args:
-            path: the file.
-            analyser: makes terms anew when the file's are those of another version.
-            now: the clock, microseconds UTC.
-            progress: told (lines done, lines) after each batch.
+        *analyser* makes terms anew when the file's are those of another version; *progress* is told (lines
+        done, lines) after each batch.
         """
 
     def known_contents(self, keys: Sequence[bytes]) -> set[bytes]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simonides.index.graph import LINK_KINDS
@@ -39,8 +40,7 @@ _WIDEST = 65_536
 def read_fields(record: object, fields: Mapping[str, Read]) -> dict[str, Any]:
     """The values of a record, checked and as the bank keeps them.
 
-    Raises:
-        ValueError, TypeError: a value cannot be, or a field is missing or not known.
+    ``ValueError``, ``TypeError``: a value cannot be, or a field is missing or not known.
     """
     if not isinstance(record, dict):
         raise TypeError(f"holds {shown(record)} where an object belongs")
@@ -116,15 +116,7 @@ def _moment_or_never(value: object) -> int:
 
 
 def check_recorded_times(record: Mapping[str, Any], now: int) -> None:
-    """Refuse a record with a recorded time that lies after the clock.
-
-    Args:
-        record: of an export.
-        now: the clock, microseconds UTC.
-
-    Raises:
-        ValueError: such a time; names its field.
-    """
+    """Raise ``ValueError`` for a record of an export with a recorded time after *now*; it names the field."""
     named = [(name, record.get(name)) for name in RECORDED_TIMES]
     for each, name in (("accesses", "at"), ("moves", "made_at"), ("moves", "undone_at")):
         hanging = record.get(each)
@@ -156,18 +148,10 @@ def _id(value: object) -> str:
     return value
 
 
-def _id_or_empty(value: object) -> str:
-    return "" if value == "" else _id(value)
-
-
 def _texts(value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise TypeError("is no list of texts")
     return value
-
-
-def _labels(value: object) -> tuple[str, ...]:
-    return clean_labels(value, "labels")
 
 
 def _list(value: object) -> list[Any]:
@@ -215,6 +199,8 @@ def _terms(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+_LABELS = partial(clean_labels, field="labels")
+
 _PRECISION = _one_of(Precision)
 _SHARE = _number(0.0, 1.0)
 _PLACE = _whole(1)
@@ -226,7 +212,7 @@ ENTITY: Mapping[str, Read] = {
     "folded": _text,
     "kind": _text,
     "qualifier": _text,
-    "readers": _labels,
+    "readers": _LABELS,
 }
 ALIAS: Mapping[str, Read] = {"entity": _PLACE, "folded": _text, "name": _text, "added_at": _moment}
 MERGE: Mapping[str, Read] = {
@@ -302,8 +288,8 @@ MEMORY: Mapping[str, Read] = {
     "expansion": _text,
     "path": _text,
     "project": _text,
-    "tags": _labels,
-    "acl": _labels,
+    "tags": _LABELS,
+    "acl": _LABELS,
     "valid_from": _time,
     "valid_from_precision": _PRECISION,
     "valid_to": _time,
@@ -320,7 +306,7 @@ MEMORY: Mapping[str, Read] = {
     "last_access": _or_none(_moment),
     "source": _text,
     "metadata": _object,
-    "superseded_by": _id_or_empty,
+    "superseded_by": lambda value: "" if value == "" else _id(value),
     "state": _whole(0, ALL_STATES),
     "signature": _bytes(unit=4),
     "terms": _terms,

@@ -71,11 +71,7 @@ def encode_line(record: Mapping[str, Any]) -> bytes:
 
 
 def check_line(raw: bytes) -> bytes:
-    """The JSON of a line without its check.
-
-    Raises:
-        ValueError: the line is cut off, or not what was written.
-    """
+    """The JSON of a line without its check; ``ValueError``: the line is cut off, or not what was written."""
     if not raw.endswith(b"\n"):
         raise ValueError(_CUT_OFF)
     body = raw[:-_CHECK_LENGTH] + b"}"
@@ -85,13 +81,9 @@ def check_line(raw: bytes) -> bytes:
 
 
 def decode_line(raw: bytes) -> dict[str, Any]:
-    """The record of a line.
-
-    Raises:
-        ValueError: the line is not what was written, or holds text that no bank keeps.
-    """
+    """The record of a line; ``ValueError``: it is not what was written, or holds text that no bank keeps."""
     try:
-        record = json.loads(check_line(raw), parse_constant=_no_constant)
+        record = json.loads(check_line(raw), parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     if not isinstance(record, dict):
@@ -102,18 +94,11 @@ def decode_line(raw: bytes) -> dict[str, Any]:
 
 
 def check_file(path: Path, now: int) -> tuple[dict[str, Any], int]:
-    """Read a whole export before anything of it is stored.
-
-    Args:
-        path: the file.
-        now: the clock, microseconds UTC; no recorded time may lie after it.
-
-    Returns:
-        its header, and how many lines it has.
+    """Read a whole export before anything of it is stored; its header, and how many lines it has.
 
     Raises:
-        InputError: another format or version, damage, a recorded time after the clock, or merged names
-            that form a cycle; names the line.
+        InputError: another format or version, damage, a recorded time after *now*, or merged names that form
+            a cycle; names the line.
         UnavailableError: the file cannot be read.
     """
     last, number = b"", 0
@@ -147,13 +132,9 @@ def check_file(path: Path, now: int) -> tuple[dict[str, Any], int]:
 
 
 def _check_next(stream: IO[bytes]) -> bytes:
-    """Check the next line, piece by piece.
+    """Check the next line, piece by piece: the line, or of a long one its last bytes; nothing at the end.
 
-    Returns:
-        the line, or of a long one its last bytes; nothing at the end of the stream.
-
-    Raises:
-        ValueError: it is cut off, too long, or not what was written.
+    ``ValueError``: it is cut off, too long, or not what was written.
     """
     line = stream.readline(_PIECE)
     if len(line) < _PIECE or line.endswith(b"\n"):
@@ -203,8 +184,7 @@ def _check_merges(path: Path, merges: Mapping[int, tuple[int, int]]) -> None:
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line numbers and records of a checked export, header and end left out.
 
-    Raises:
-        InputError: a line is not what was written; names it.
+    ``InputError``: a line is not what was written; names it.
     """
     with disk_errors(path, "read"), path.open("rb") as lines:
         for number, raw in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
@@ -217,11 +197,7 @@ def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_batches(path: Path, most: int) -> Iterator[Lines]:
-    """The same records in batches of *most* lines; more where one memory with its versions has more.
-
-    Raises:
-        InputError: a line is not what was written; names it.
-    """
+    """The same records in batches of *most* lines; more where one memory with its versions has more."""
     batch: Lines = []
     for unit in _units(read_records(path)):
         if batch and len(batch) + len(unit) > most:
@@ -289,7 +265,8 @@ def _check_texts(value: object) -> None:
             _check_texts(inner)
 
 
-def _no_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """For ``parse_constant`` of ``json.loads``: NaN and infinities are no JSON."""
     raise ValueError(f"holds {name}, which is no JSON number")
 
 

@@ -1,10 +1,9 @@
 """What lies in a store's folder: banks by name, and what killed imports and deletions leave.
 
-Bank names become folder names that are reversible and never meet on any file system.
-
-Lower-case ASCII letters, digits and ``-`` stand for themselves; every other byte of the UTF-8 name becomes
-``_`` and two hex digits. So names that differ only in case or in Unicode composition get different folders
-also where the file system folds them, and no name is special to any platform, thanks to the prefix.
+Bank names become folder names that are reversible and never meet on any file system: lower-case ASCII
+letters, digits and ``-`` stand for themselves; every other byte of the UTF-8 name becomes ``_`` and two hex
+digits. So names that differ only in case or in Unicode composition get different folders also where the file
+system folds them, and no name is special to any platform, thanks to the prefix.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ _ESCAPED = re.compile(r"_([0-9a-f]{2})")
 
 
 def folder_name(bank: object) -> str:
-    """The folder of a bank.
+    """The folder of a bank; ``InputError``.
 
-    Raises:
-        InputError: the name is not text, blank, holds a lone surrogate, or is too long once encoded.
+    Not text, blank, with a lone surrogate, or too long once encoded.
     """
     if not isinstance(bank, str) or shows_nothing(bank):
         raise InputError("bank", f"{shown(bank)} is not a name; give a text that is not blank")
@@ -79,8 +77,7 @@ _IMPORTING, _DELETED = re.compile(r"\.import-.*"), re.compile(r"\.deleted-[0-9a-
 def sweep_store(store: Path) -> tuple[Path, ...]:
     """Remove what killed imports and deletions left in a store's folder.
 
-    Returns:
-        bodies of imports that stay: a living process reads them, or they cannot be removed.
+    Returns the bodies of imports that stay: a living process reads them, or they cannot be removed.
     """
     remove_dead(store, _DELETED)
     return tuple(remove_dead(store, _IMPORTING))

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simonides.index.snapshot import IndexSnapshot
+    from simonides.records.activity import Given, Written
     from simonides.records.enrichment import Job
-    from simonides.records.entity import EntityCount
+    from simonides.records.entity import EntityCount, EntityMerge
     from simonides.records.memory import Memory, Move
     from simonides.records.model_identity import EmbedderMigration, MissingVector, ModelIdentity
     from simonides.records.source import Source
@@ -37,6 +38,36 @@ class Meta:
     analyser: str
 
 
+class ActivityReader(Protocol):
+    """What was written and returned, inside a read transaction."""
+
+    def written(
+        self, after: int | None, most: int, seen: NDArray[np.bool_], *, erased: bool
+    ) -> list[Written]:
+        """What was written, oldest first: the first after a change, or the newest; *most* of it.
+
+        Args:
+            after: number of the change; ``None`` = the newest.
+            seen: rows whose changes are told.
+            erased: whether erasures are told, of which no row is left.
+        """
+
+    def shown(self, after: int | None, most: int, principal: str | None, but: Collection[str]) -> list[Given]:
+        """Recalls that the impressions tell of, oldest first: the first after one, or the newest; no words.
+
+        Args:
+            after: number of the impression; ``None`` = the newest.
+            principal: who asked; ``None`` = anyone.
+            but: ids of recalls that are left out.
+        """
+
+    def last_impression(self) -> int:
+        """The number of the newest impression; 0 = there is none."""
+
+    def kept(self, ids: Collection[str], now: int) -> set[str]:
+        """Those of *ids* that the bank holds and that are not due to be erased by *now*."""
+
+
 class Reader(Protocol):
     """One read transaction: a snapshot and the rows behind it, both at the same change."""
 
@@ -49,19 +80,14 @@ class Reader(Protocol):
     def memories(self, ordinals: Sequence[int]) -> list[Memory]:
         """Records by ordinal, in the order asked for.
 
-        Raises:
-            DamagedError: one of them is not what was written.
+        ``DamagedError``: one of them is not what was written.
         """
 
     def candidates(self, ordinals: Sequence[int]) -> list[Memory]:
         """``memories`` without verification; the caller passes those that it returns to ``check``."""
 
     def check(self, ordinals: Sequence[int]) -> None:
-        """Compare rows with their checksums.
-
-        Raises:
-            DamagedError: one of them is not what was written.
-        """
+        """Compare rows with their checksums; ``DamagedError``: one of them is not what was written."""
 
     def ordinals_after(self, memory: str, keep: NDArray[np.bool_], most: int) -> list[int]:
         """Ordinals of versions to *keep*, in the order of ids, of ids above *memory*; *most* of them."""
@@ -69,15 +95,13 @@ class Reader(Protocol):
     def versions(self, memory: str) -> list[Memory]:
         """Every version of one memory, oldest first.
 
-        Raises:
-            DamagedError: one of them is not what was written.
+        ``DamagedError``: one of them is not what was written.
         """
 
     def worded(self, memory: str) -> Worded | None:
         """A memory that the bank holds now, and what was settled when it got its words.
 
-        Raises:
-            DamagedError: it is not what was written.
+        May be ``DamagedError``.
         """
 
     def source(self, memory: str) -> Source | None:
@@ -95,8 +119,26 @@ class Reader(Protocol):
     def merged_entities(self, known_at: int) -> dict[int, int]:
         """What each merged entity counted as at *known_at*, directly."""
 
-    def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
-        """Entities that *rows* mention, most mentioned first."""
+    def entities(self, rows: NDArray[np.int64], folded: str | None = None) -> list[EntityCount]:
+        """Entities that *rows* mention, most mentioned first.
+
+        Args:
+            rows: ordinals.
+            folded: only those with a name that holds it; also a name of what was merged into one, if *rows*
+                mention that. ``None`` = all.
+        """
+
+    def called(self, mentions: Mapping[int, int], known_at: int) -> list[EntityCount]:
+        """Entities by number, with how often each is mentioned, as they were called by *known_at*."""
+
+    def merges(self, entities: Sequence[int], known_at: int) -> list[EntityMerge]:
+        """Merges of these entities into others, made by *known_at*, that can be undone; by number."""
+
+    def relations_between(self, rows: Sequence[int], known_at: int) -> list[tuple[str, int, int]]:
+        """Relations that *rows* state of two entities which they mention: name, subject and object.
+
+        An object is what the row mentions by that name, or by an alias that it had by *known_at*.
+        """
 
     def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
         """Names of entities numbered above *after* that all *readers* may know of, and where to go on."""
@@ -127,18 +169,23 @@ class Reader(Protocol):
     def current_versions(self, now: int) -> Iterator[CurrentVersion]:
         """Every memory that the bank holds now, ended ones too, by the ordinal of the first version.
 
-        Args:
-            now: uses after it do not count, microseconds UTC.
+        Uses after *now* do not count.
         """
 
     def current_relations(self) -> list[tuple[int, str, int, str, bool]]:
         """Relations of memories held now: root, name, subject's number, folded object, single-valued."""
+
+    def single_valued_relations(self) -> list[tuple[int, str, int, str]]:
+        """Those of one value at a time, of every row: its ordinal, name, subject's number, folded object."""
 
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         """Ordinals of memories that another ended after *after* up to *until*, with the id of that one.
 
         The last to end first; microseconds UTC.
         """
+
+    @property
+    def activity(self) -> ActivityReader: ...
 
     def evidence(self, known_at: int) -> dict[int, dict[int, str]]:
         """By observation, its sources and their stance, as they were recorded by *known_at*; roots."""

@@ -29,7 +29,6 @@ class Storage(Protocol):
         """Open a bank.
 
         Args:
-            name: of the bank.
             analyser: makes terms; a bank whose terms another version made is analysed anew once.
             create: whether a missing bank is made.
 
@@ -46,17 +45,12 @@ class Storage(Protocol):
         """Names of the banks there are, sorted."""
 
     def check_removable(self, name: str) -> None:
-        """Refuse to delete a bank some of whose bytes would stay: under links, or under other names.
-
-        Raises:
-            UnavailableError: the message names the link or the file.
-        """
+        """Raise ``UnavailableError`` where bytes of a bank would stay: under links, or under other names."""
 
     def delete(self, name: str) -> None:
-        """Delete a bank with everything in its folder; this process has closed it.
+        """Delete a bank, which this process has closed, with everything in its folder.
 
-        Raises:
-            UnavailableError: its folder cannot be taken away, or files of it stay.
+        ``UnavailableError``: its folder cannot be taken away, or files of it stay.
         """
 
 
@@ -92,7 +86,6 @@ def open_storage(folder: Path, *, audit_key: bytes | None, key: Any) -> Storage:
     """The storage of the store in a folder.
 
     Args:
-        folder: of the store.
         audit_key: seals the audit logs of its banks; ``None`` = the key in each bank's folder, if any.
         key: of ``read_key``.
     """
@@ -100,11 +93,7 @@ def open_storage(folder: Path, *, audit_key: bytes | None, key: Any) -> Storage:
 
 
 def open_tokens(folder: Path) -> TokenTable:
-    """The tokens of the store in a folder.
-
-    Raises:
-        UnavailableError: the file cannot be opened or made.
-    """
+    """The tokens of the store in a folder; ``UnavailableError``: the file cannot be opened or made."""
     return import_module(_BACKEND).TokenFile(folder)  # type: ignore[no-any-return]
 
 
@@ -124,9 +113,5 @@ def read_key(given: object, environ: Mapping[str, str]) -> Any:
 
 
 def check_audit_key(key: bytes) -> None:
-    """Refuse a key that seals no audit log.
-
-    Raises:
-        InputError: it is too short.
-    """
+    """Refuse a key that seals no audit log; ``InputError``: it is too short."""
     import_module(_BACKEND).Auditor(key)

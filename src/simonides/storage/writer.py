@@ -31,11 +31,7 @@ class Versions(Protocol):
     """
 
     def read(self, ordinal: int) -> StoredVersion:
-        """The version at an ordinal.
-
-        Raises:
-            LookupError: it was erased.
-        """
+        """The version at an ordinal; ``LookupError``: it was erased."""
 
     def find(self, ordinal: int) -> StoredVersion | None:
         """The version at an ordinal; ``None`` = it was erased."""
@@ -62,11 +58,7 @@ class Versions(Protocol):
         """A row's vector, or ``None``."""
 
     def roots(self, ids: Sequence[str]) -> list[int]:
-        """Ordinals of the memories' first versions.
-
-        Raises:
-            NotFoundError: one of them was forgotten.
-        """
+        """Ordinals of the memories' first versions; ``NotFoundError``: one of them was forgotten."""
 
     def instant_after(self, ordinal: int, moment: int) -> int:
         """*moment*, if a row was recorded before it, else a recorded time after the row's.
@@ -102,12 +94,9 @@ class Versions(Protocol):
     def insert_all(
         self, items: Sequence[Prepared], places: Sequence[ResolvedFields], keys: Sequence[bytes]
     ) -> list[RowRef]:
-        """``insert`` for many memories that have no learned sparse terms and no following vector.
+        """``insert`` for many memories that have no learned sparse terms and no vector of a target embedder.
 
-        Args:
-            items: in order.
-            places: of each.
-            keys: content key of each.
+        *keys*: the content key of each.
         """
 
     def revise(self, ordinal: int, *, learned_at: int | None = None, **changed: Any) -> RowRef:
@@ -133,7 +122,7 @@ class Versions(Protocol):
             place: of the new row; recorded after the version at *ordinal*.
 
         Raises:
-            DamagedError: the row is not what was written; a new version would hide that.
+            DamagedError: see ``revise``.
         """
 
     def derive(self, ordinal: int, trust: float, item: Prepared | None = None, **changed: Any) -> RowRef:
@@ -146,11 +135,11 @@ class Versions(Protocol):
             changed: columns of ``memories`` that differ from the row's.
 
         Raises:
-            DamagedError: the row is not what was written.
+            DamagedError: see ``revise``.
         """
 
     def move(self, ordinal: int, draft: Draft, sparse: bytes) -> RowRef:
-        """Let a row stand in another document and at another path, as a new version of the same memory.
+        """Move a row to another document and another path, as a new version of the same memory.
 
         Args:
             ordinal: of the current version.
@@ -201,6 +190,9 @@ class Entities(Protocol):
 
     def add_alias(self, entity: int, name: str, folded: str) -> None:
         """Let a folded name stand for an entity, too."""
+
+    def remove_alias(self, entity: int, folded: str) -> bool:
+        """Take such a name away, as if it had never been added; false when there is none."""
 
     def merge(self, entity: int, into: int) -> int:
         """Let one entity, and all that counts as it, count as another; the merge's number, to undo it."""
@@ -268,10 +260,8 @@ class Relations(Protocol):
     def held(self, ordinals: Iterable[int], wanted: Callable[[str, str], bool] | None = None) -> list[Held]:
         """Those of some rows that the bank holds now outside quarantine, in the order given.
 
-        Args:
-            ordinals: of rows.
-            wanted: whether a row of this text and speaker is wanted; ``None`` = all are. It is asked before
-                the row is verified, which costs ten times as much, so the caller asks again.
+        *wanted*: whether a row of this text and speaker is wanted. It is asked before the row is verified,
+        which costs ten times as much, so the caller asks again.
         """
 
     def continued_after(self, memory: str, after: str) -> int | None:
@@ -296,7 +286,7 @@ class Links(Protocol):
     def around(
         self, moment: int, reach: int, most: int, readers: Sequence[str], before: int, after: int = -1
     ) -> list[tuple[int, int]]:
-        """Current memories that occurred near a moment, nearest first.
+        """Current memories that occurred near a moment, nearest first: node and microseconds away.
 
         Args:
             moment: microseconds UTC.
@@ -305,9 +295,6 @@ class Links(Protocol):
             readers: all of them may read what is returned.
             before: only memories whose first versions have smaller ordinals.
             after: only those whose first versions have larger ones.
-
-        Returns:
-            node and microseconds away, of each.
         """
 
 
@@ -375,18 +362,10 @@ class Models(Protocol):
         """What makes the bank's vectors; empty before the first."""
 
     def use_embedder(self, embedder: Embedder | ModelIdentity) -> None:
-        """Tie the bank to what makes its vectors.
-
-        Raises:
-            EmbedderMismatchError: its vectors were made by another embedder.
-        """
+        """Tie the bank to an embedder; ``EmbedderMismatchError``: another one made its vectors."""
 
     def use_sparse_encoder(self, encoder: SparseEncoder) -> None:
-        """Tie the bank to what makes its learned sparse terms.
-
-        Raises:
-            EmbedderMismatchError: they were made by another encoder.
-        """
+        """Tie the bank to a sparse encoder; ``EmbedderMismatchError``: another one made its sparse terms."""
 
     def migration(self) -> EmbedderMigration | None:
         """The migration to another embedder that is under way; ``None`` = none is."""
@@ -429,7 +408,7 @@ class Maintenance(Protocol):
         """One move by number."""
 
     def ends_of(self, root: int, memory: str) -> list[Move]:
-        """Moves that stand and by which a memory was ended or ended another, the last one first."""
+        """Moves that stand and by which a memory ended another or was ended by one, the last one first."""
 
     def undo_move(self, number: int) -> None:
         """Record that a move stands no more."""
@@ -450,13 +429,9 @@ class Maintenance(Protocol):
         """
 
     def continue_after(self, ordinal: int, trust: float, after: str, **changed: Any) -> RowRef:
-        """Let what a row states hold again, after *after*, as a memory of its own in the same words.
+        """Store a memory that states again what a row states, after the memory *after*, in the same words.
 
-        Args:
-            ordinal: of the row.
-            trust: of its source.
-            after: the memory that it holds again after.
-            changed: columns of ``memories`` that differ from the row's.
+        *trust*: of its source. *changed*: columns of ``memories`` that differ from the row's.
         """
 
     def end_due(self, due: Sequence[Due]) -> list[Due]:
@@ -477,8 +452,7 @@ class WriteTransaction(Protocol):
     def snapshot(self) -> IndexSnapshot:
         """The bank before this transaction's own writes.
 
-        Raises:
-            DamagedError: a row makes no arrays; it can be erased all the same.
+        ``DamagedError``: a row makes no arrays; it can be erased all the same.
         """
 
     @property

@@ -28,7 +28,7 @@ from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.query import Query
 from simonides.records.source import Source
-from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
+from simonides.text.speech import asks, count_words, label_of, session_key, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -548,6 +548,7 @@ def _column(memory: Memory, name: str) -> float:
         ),
         "state": memory.state,
         "speaker": speaker_key(memory.speaker or label_of(memory.text)),
+        "session": session_key(memory.session),
     }
     if name in special:
         return special[name]

@@ -1,11 +1,10 @@
 """Texts as terms for keyword search: tokens, word lists, stems.
 
-Tokeniser, the same for memories and queries. A text is folded (``normalise``), each character is replaced by
-its class (``characters``), and one regular expression over the classes finds, from left to right:
+**Tokens**, the same for memories and queries. A text is folded, each character is replaced by its class
+(``normalise``), and one regular expression over the classes finds, from left to right:
 
     words      letters and marks, or digits: one term each
     names      atoms joined by punctuation, mixed case or letters with digits: whole and in parts
-               (``identifiers``)
     unspaced   Han, kana, bopomofo, Thai, Lao, Khmer, Myanmar: overlapping pairs of characters (a character
                takes its marks along); each Han character on its own as well, so that a query of one
                character finds it inside any run; a run of one character is a term in every script
@@ -15,25 +14,20 @@ its class (``characters``), and one regular expression over the classes finds, f
 All other scripts are segmented by their spaces and punctuation. What is glued together in different classes
 (``請求書batch_77を``) falls apart. Punctuation is never a term, and nothing in a text is an operator: an
 allow-list, so no input can be a syntax error. Lone surrogates separate words.
+Weakness: a kana or Hangul syllable is found alone only where it stands alone, and a word of an unspaced
+script also finds texts that hold some of its pairs.
 
-Cost: linear; about 0.3 s CPU per megabyte of English. Weakness: a kana or Hangul syllable is found alone
-only where it stands alone, and a word of an unspaced script also finds texts that hold some of its pairs.
+**Word lists**: ``lists/stopwords/LANGUAGE.txt`` holds words that say how a question is put, not what it asks
+for (articles, pronouns, prepositions, conjunctions, auxiliaries, question words, the commonest contractions),
+``lists/irregular/LANGUAGE.txt`` a base and its forms per line (``went`` → ``go``). ``#`` starts a comment.
 
-Word lists: stop-words say how a question is put, not what it asks for: closed-class words (articles,
-pronouns, prepositions, conjunctions, auxiliaries, question words) and the commonest contractions. Irregular
-forms lead to their base (``went`` → ``go``).
+**Terms**: a token → base form of an irregular word → Snowball stem (PyStemmer), if it is letters only. A
+token with a digit or a joiner is a name and stays as it is. A name of letters only (``retryPolicy`` whole) is
+stemmed as well: people also type it in one case (``RETRYPOLICY``), and one spelling must not have two terms.
+Words are folded before they are stemmed, so that ``cafe`` finds ``café``; rules of a stemmer that look at
+accents do not apply.
 
-``lists/stopwords/LANGUAGE.txt`` holds words in any order, ``lists/irregular/LANGUAGE.txt`` a base and its
-forms per line. A line that starts with ``#`` is a comment.
-
-Terms: ``tokenise`` → base form of an irregular word (``went`` → ``go``, see ``word_lists``) → Snowball stem
-(PyStemmer), for each token that is letters only. A token with a digit or a joiner is a name and stays as it
-is. A name of letters only (``retryPolicy`` whole) is stemmed as well: it is also what someone types who
-writes it in one case (``RETRYPOLICY``), and one spelling must not have two terms.
-
-Cost: about 0.3 s CPU per megabyte of English; a stem is computed once per word and process. Weakness: words
-are folded before they are stemmed, so that ``cafe`` finds ``café``; rules of a stemmer that look at accents
-do not apply.
+Cost: linear; about 0.3 s CPU per megabyte of English; a stem is computed once per word and process.
 Source: M. F. Porter, Snowball: a language for stemming algorithms (2001).
 """
 
@@ -78,13 +72,9 @@ _CHARACTER = re.compile("[Hhk]m*")
 
 
 def tokenise(text: str) -> list[str]:
-    """Every term of *text*, in order, repeats included.
+    """Every term of *text*, in order, repeats included: folded, of 1 to ``MAX_TERM`` characters.
 
-    Args:
-        text: anything; a text without letters, digits or symbols has no terms.
-
-    Returns:
-        folded terms of 1 to ``MAX_TERM`` characters; a plain word gives exactly one.
+    A plain word gives exactly one; a text without letters, digits or symbols has none.
     """
     folded = fold_characters(text)
     classes = folded.translate(CLASSES)
@@ -199,11 +189,11 @@ _stemmers = threading.local()
 
 @dataclass(frozen=True, slots=True)
 class TextAnalyser:
-    """Turns memories and queries into terms; safe to use from several threads.
+    """Turns memories and queries into terms; thread-safe.
 
     Attributes:
-        language: a Snowball language such as ``"english"``, or ``"none"``. A language without a stop list
-            (``word_lists.STOPWORD_LANGUAGES``) drops no word.
+        language: a Snowball language such as ``"english"``, or ``"none"``. One without a stop list drops no
+            word.
 
     Raises:
         UnknownNameError: the language is not one of ``LANGUAGES``.

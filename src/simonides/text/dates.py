@@ -1,16 +1,13 @@
-"""Dates in words: as terms of a memory's context, and as the days that a question means.
+"""Dates in English words: as terms of a memory's context, and as the days that a question means.
 
-A date in English words, as people write it in notes and questions: ``8 May 2023``, ``May 2023``, ``2023``.
-
-Words say no more than is known: a year is a year (DF-07). Hours and minutes are left out; few look for them.
-Days are UTC's, but a day, month or year is read inside its interval: it begins at midnight of the zone that
-it was told in, perhaps the day before in UTC.
-
+**Terms**: ``8 May 2023``, ``May 2023``, ``2023``. Words say no more than is known: a year is a year (DF-07).
+Hours and minutes are left out; few look for them. Days are UTC's, but a day, month or year is read inside its
+interval: it begins at midnight of the zone that it was told in, perhaps the day before in UTC.
 People ask by date ("what broke on 8 May?") and a text seldom states its own. The date's words are terms of
 the context and nothing else: the stored context stays as it was given. recall@10 on LoCoMo with the date's
 words and without: 0.693 and 0.678 (default), 0.650 and 0.633 (lexical).
 
-Spells out the days that a question means, counted from the day it is asked (JB-13).
+**Days that a question means**, counted from the day it is asked (JB-13):
 
     2 weeks ago → 2 weeks ago (around 2026/04/04)      days, weeks, months; a number or a to twelve
     today, yesterday, last Friday → … (2026/04/17)     never the day of asking itself for a weekday
@@ -18,7 +15,7 @@ Spells out the days that a question means, counted from the day it is asked (JB-
     first, earlier, before; most recent, latest, last time → a note on which event to look for, at the end
 
 A month earlier keeps the day of the month; where that month has no such day, the days that are too many run
-on into the next (31 March less a month is 3 March). English only; all else passes unchanged.
+on into the next (31 March less a month is 3 March). All else passes unchanged.
 """
 
 from __future__ import annotations
@@ -59,10 +56,11 @@ _HALF_A_DAY = 43_200_000_000
 
 
 def spell_date(when: Interval) -> str:
-    """The words for an interval, by its precision; of a span of days its first and last.
+    """The words for an interval, by its precision, such as ``8 May 2023``.
 
-    Returns:
-        such as ``8 May 2023``; empty for an open start and where no calendar reaches.
+    Of a span of days its first and last.
+
+    Empty for an open start and where no calendar reaches.
     """
     if when.precision in {Precision.INSTANT, Precision.HOUR}:
         return _day(_moment(when.start))
@@ -94,10 +92,7 @@ def field_terms(
 ) -> dict[str, dict[str, int]]:
     """Frequencies by field; a field without terms is left out.
 
-    Args:
-        texts: by field.
-        occurred: when it happened; a context that holds the date already is not given it twice.
-        analyser: cuts texts into terms.
+    A context that holds the date of *occurred* already is not given it twice.
     """
     date = spell_date(occurred) if occurred else ""
     context = texts.get(CONTEXT, "")

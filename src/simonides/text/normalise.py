@@ -1,7 +1,6 @@
 r"""Spellings that people do not tell apart become one, and names are cut into their parts.
 
-One ASCII letter per character, so that plain regular expressions can segment any script.
-
+**Classes**: one ASCII letter per character, so that plain regular expressions can segment any script.
 ``text.translate(CLASSES)`` has the length of ``text`` and holds, at each place:
 
     u  upper- or title-case letter             d  digit or other number
@@ -12,41 +11,35 @@ One ASCII letter per character, so that plain regular expressions can segment an
     _ - . / \ : @ ' + #   themselves: they may join the parts of a name
     space                  everything else, lone surrogates included
 
-The table fills itself as characters are met: no start-up cost, no copy of the Unicode database.
+The table fills itself as characters are met.
 
-Spellings that people do not tell apart become one: compatibility forms, accents, case.
-
-``fold_characters`` works on the whole text and keeps case, because a capital may start a new part of a
-name; ``fold_case`` finishes each term. Together they are NFKC, accent fold and case fold.
-
+**Folding**: ``fold_characters`` works on the whole text and keeps case, because a capital may start a new
+part of a name; ``fold_case`` finishes each term. Together they are NFKC, accent fold and case fold.
 Dropped: invisible format characters and variation selectors; the accents of Latin, Greek and Cyrillic; the
 optional vowel points of Hebrew and Arabic. Kept: marks that are vowels or make another letter, such as those
 of the Indic scripts and Thai, and the voicing marks of kana. Cyrillic й, ў and ї stay as well: they are
 letters, and no one writes the bare letter for them.
+Normalisation sorts each run of combining marks with a quadratic algorithm, so a run is first cut to 30 marks,
+the limit of the stream-safe format (Unicode Standard Annex 15).
 
-Linear time. Normalisation sorts each run of combining marks with a quadratic algorithm, so a run is first
-cut to 30 marks, the limit of the stream-safe format (Unicode Standard Annex 15).
-
-Names are terms whole and in parts: identifiers, paths, versions, dates, e-mail addresses, ticket ids.
-
-A name is a chain of letter-digit atoms joined by ``_ - . / \ : @ ' +``. It is cut level by level, outermost
+**Names** are terms whole and in parts: identifiers, paths, versions, dates, e-mail addresses, ticket ids. A
+name is a chain of letter-digit atoms joined by ``_ - . / \ : @ ' +``. It is cut level by level, outermost
 joiner first, and each piece at each level is a term:
 
-    C:
-elay    x_queue.rs:118  →  c:/relay/tx_queue.rs:118 · c · relay · tx_queue.rs:118 · tx_queue.rs ·
+    C:\relay\tx_queue.rs:118  →  c:/relay/tx_queue.rs:118 · c · relay · tx_queue.rs:118 · tx_queue.rs ·
                                  tx_queue · tx · queue · rs · 118
     retryPolicyV2             →  retryPolicyV2 · retry · policy · v2 · 2   (cut before case is folded)
     2027-02-09T10:30          →  the whole, its parts, and the date 2027-02-09 on its own
     C++  C#  .NET             →  c++ · c# · .net and net
 
 So a query for a part finds the name, and a query for the name gains the whole as one more, rare, term that
-no decoy with scattered parts holds. A name gives each of its terms once, however often a part repeats.
-
-English contractions lose their ending (``Caroline's`` → caroline, ``we'll`` → we), a negation loses its
-apostrophe (``don't`` → dont), another apostrophe joins (``O'Brien`` → obrien · brien).
-
+no decoy with scattered parts holds. A name gives each of its terms once. English contractions lose their
+ending (``Caroline's`` → caroline, ``we'll`` → we), a negation loses its apostrophe (``don't`` → dont),
+another apostrophe joins (``O'Brien`` → obrien · brien).
 Weakness: an atom longer than ``MAX_TERM`` and one that alternates like a checksum are not cut further;
 single letters are dropped where a capital, a digit or an apostrophe cut them off.
+
+Cost: linear time.
 """
 
 from __future__ import annotations
@@ -235,14 +228,7 @@ _MEMO_LIMIT = 256
 
 
 def name_terms(name: str) -> tuple[str, ...]:
-    """The terms of one name.
-
-    Args:
-        name: a match of the tokeniser's name pattern, case kept.
-
-    Returns:
-        distinct terms, case folded, the whole first; linear time in the length of *name*.
-    """
+    """The distinct terms of a *name*, case kept, that the tokeniser found; case folded, the whole first."""
     return _memo(name) if len(name) <= _MEMO_LIMIT else _name_terms(name)
 
 

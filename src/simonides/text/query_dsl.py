@@ -1,48 +1,29 @@
 """The query language: read, expanded by other words, loosened, and compiled to a match string.
 
-How a query is spelled before it is read: composed, nothing invisible, punctuation gone from its words.
-
-Lower case is taken character by character of the composed form and composed again, so that a word that went
-through ``clean_word`` once stays as it is. Linear time.
-
-Other words for the words of a query, as its asker names them (JB-02).
-
-What the clauses of an extended query ask for, as filters and hints.
-
-tag:x            the memory has this tag; several: all of them
-kind:decision    of this kind; several: any of them
-after:2026-03    occurred after March 2026; several: after the latest
-before:2026-03   occurred before March 2026; several: before the earliest
-entity:"Odalys"  about this entity: a hint, it raises and excludes nothing; several: each
-
-All but ``entity:`` exclude what they do not fit.
-
-Words that are dropped from a query in plain words: stop-words and the scaffolding of questions.
-
-English and Dutch together, whatever language is asked in: a query is too short to tell. ``lists/stopwords``
-holds the closed-class words that all of the engine shares, ``lists/filler`` what is filler in questions only
-("any tips", "can you recommend") and stays a term in memories.
-
-Looser forms of a query, for when its words find nothing (JB-06).
-
-Reads a query into an expression.
-
     query  = { word | phrase | operator }
     phrase = '"' anything but a quote '"'        the closing quote may be missing
     word   = no white space, no quote; a star at its end makes it a prefix
     operator = AND | OR | NOT                     upper case, white space on both sides
 
-A query that has no quote and no operator is plain words: filler and words of one or two letters are dropped
-(``filler``). Otherwise every word stays. An operator belongs to the next token; of two in a row the last
-counts, one at the end counts for nothing. Any text at all is a query.
+A query that has no quote and no operator is plain words: filler and words of one or two letters are dropped.
+Otherwise every word stays. An operator belongs to the next token; of two in a row the last counts, one at the
+end counts for nothing. Any text at all is a query. Filler is stop-words (``lists/stopwords``) and the
+scaffolding of questions (``lists/filler``), English and Dutch together: a query is too short to tell.
 
-The extended syntax adds ``(groups)`` and the clauses ``tag: entity: kind: before: after:``, whose value may
-stand in quotes. There a text can be wrong, and the error says where. A text without parenthesis, colon or
-missing quote means the same in both.
+The extended syntax adds ``(groups)`` and clauses, whose value may stand in quotes. There a text can be wrong,
+and the error says where. A text without parenthesis, colon or missing quote means the same in both.
+
+    tag:x            the memory has this tag; several: all of them
+    kind:decision    of this kind; several: any of them
+    after:2026-03    occurred after March 2026; several: after the latest
+    before:2026-03   occurred before March 2026; several: before the earliest
+    entity:"Odalys"  about this entity: a hint, it raises and excludes nothing; several: each
+
+Words are spelled alike first: composed, lower case character by character, nothing invisible, punctuation
+gone; a word that went through ``clean_word`` once stays as it is. The asker may name other words for a word
+(JB-02), and looser forms of a query are tried when its words find nothing (JB-06).
 
 Cost: linear, about 3 s CPU per megabyte of short words.
-
-Compiles an expression to the match string of its words.
 """
 
 from __future__ import annotations
@@ -125,18 +106,11 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 def expand_aliases(expression: Expression, aliases: Mapping[str, Sequence[str]]) -> Expression:
-    """Put the alternatives of each word in its place.
+    """Put the alternatives of each word in its place; none stands twice, unless an operator makes it matter.
 
     Only terms are expanded, once: phrases and prefixes are meant literally. An alternative of one word
     becomes a term, of several a phrase; the first takes the word's operator. The word itself stays only where
-    it is among its alternatives, or has none.
-
-    Args:
-        expression: parsed.
-        aliases: lower-case word → alternatives, in order.
-
-    Returns:
-        the expression with no alternative twice, unless an operator makes it matter.
+    it is among its alternatives, or has none. *aliases*: lower-case word → alternatives, in order.
     """
     if not aliases:
         return expression
@@ -198,8 +172,7 @@ class Conditions:
 def read_clauses(expression: Expression, zone: tzinfo) -> Conditions:
     """The conditions of *expression*; dates that state no zone mean *zone*.
 
-    Raises:
-        QuerySyntaxError: a kind or a date that is none, or dates that leave no time between them.
+    ``QuerySyntaxError``: a kind or a date that is none, or dates that leave no time between them.
     """
     tags: list[str] = []
     kinds: set[Kind] = set()
@@ -300,14 +273,9 @@ def bare_words(text: str) -> list[str]:
 
 
 def strongest_term(query: str, commonness: Callable[[str], int]) -> str:
-    """The longest word that is not filler; of equally long ones the rarest, then the first.
+    """The longest word that is not filler, in lower case; of equally long ones the rarest, then the first.
 
-    Args:
-        query: any text.
-        commonness: how many memories hold a word.
-
-    Returns:
-        the word in lower case; empty when none has three characters or more.
+    *commonness*: how many memories hold a word. Empty when no word has three characters or more.
     """
     words = [word for word in bare_words(query) if len(word) >= SHORTEST and word not in filler_words()]
     longest = max(map(len, words), default=0)
@@ -345,8 +313,7 @@ def parse_query(
     Args:
         text: anything.
         syntax: ``plain`` never fails; ``extended`` knows groups and clauses.
-        stop_words: what plain words are filtered by, spelled as ``clean_word`` does; by default the
-            package's own lists.
+        stop_words: what plain words are filtered by, spelled as ``clean_word`` does.
 
     Raises:
         QuerySyntaxError: only with ``extended``; its position is the place in *text*, from 0.

@@ -1,16 +1,12 @@
 """How alike two words are: by edit distance, and by trigrams.
 
-Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
-
-One word is compared with many: its characters' places are bit masks, and one column of the table is a few
-operations on whole numbers. Cost: linear in the other word.
+**Distance**: optimal string alignment: insertions, deletions, substitutions and swaps of neighbours. One word
+is compared with many: its characters' places are bit masks, and one column of the table is a few operations
+on whole numbers. Cost: linear in the other word.
 Source: Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances (2003).
 
-How much two words look alike: the Jaccard similarity of their padded trigrams (JB-07).
-
-similarity(a, b) = |A and B| / |A or B|,  A = the runs of three characters in ``$a$``
-
-A word of fewer than three characters has no trigrams worth comparing and is like nothing.
+**Similarity**: the Jaccard similarity of padded trigrams (JB-07), |A and B| / |A or B|, where A is the runs
+of three characters in ``$a$``. A word of fewer than three characters is like nothing.
 Source: Ukkonen, Approximate string matching with q-grams and maximal matches (1992).
 """
 

@@ -335,6 +335,11 @@ def speaker_key(name: str) -> int:
     return _key(_words(name)) if name else 0
 
 
+def session_key(name: str) -> int:
+    """64 bits that stand for the name of a conversation, as it is written; 0 = none."""
+    return _key([name]) if name else 0
+
+
 def name_keys(text: str) -> frozenset[int]:
     """Keys of all runs of one to three words in *text*: of whoever it may name."""
     words = _words(text)

@@ -51,11 +51,7 @@ class _Paragraph:
 
 
 def split_document(text: str, *, max_chars: int = MAX_CHARS) -> list[tuple[int, int]]:
-    """Spans of the paragraphs of a Markdown or plain text.
-
-    Args:
-        text: the document.
-        max_chars: longest span, in characters, from 1.
+    """Spans of the paragraphs of a Markdown or plain text, of at most *max_chars* characters.
 
     Returns:
         half-open ``(start, stop)``, ascending, not empty, without white space at either end; every other

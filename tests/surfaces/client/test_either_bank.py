@@ -125,6 +125,22 @@ def test_a_memory_is_shown_changed_ended_and_erased(either: Any, clock: Any) -> 
         either.get_memory(memory)
 
 
+def test_a_bank_is_looked_through_and_archived_by_hand(either: Any, store: Store) -> None:
+    ids = either.retain([FACT, {"text": "Figs need water.", "tags": ["garden"], "speaker": "Ivo"}])
+    assert [each.id for each in either.list_memories(order="newest", limit=1)] == ids[1:]
+    assert [each.id for each in either.list_memories(order="newest", after=ids[1])] == ids[:1]
+    assert [each.id for each in either.list_memories(speaker="ivo")] == ids[1:]
+    found = either.facets(include_archived=True)
+    assert found["facets"]["tag"] == [{"value": "garden", "count": 1}]
+    assert found == store.bank("diary").facets(include_archived=True)
+    assert either.archive(ids[1]) == 1
+    assert either.facets()["total"] == either.facets(state="archived")["total"] == 1
+    either.undo_move(either.moves(ids[1])[0].number)
+    assert either.facets()["total"] == 2
+    assert either.forget(ids, dry_run=True) == 2
+    assert len(either.list_memories()) == 2
+
+
 @pytest.mark.fault("N49")
 def test_the_text_of_a_memory_is_edited(either: Any, clock: Any) -> None:
     [memory] = either.retain("The dentist is on 3 June 2026, Ines said.")
@@ -141,7 +157,7 @@ def test_the_text_of_a_memory_is_edited(either: Any, clock: Any) -> None:
     assert either.get_memory(memory).text == now.text
 
 
-def test_documents_conversations_and_entities(either: Any) -> None:
+def test_documents_conversations_and_entities(either: Any, store: Store) -> None:
     assert (
         len(either.retain_document("# Figs\n\nWater them.\n\nFeed them.", document_id="figs", title="Figs"))
         == 2
@@ -150,8 +166,19 @@ def test_documents_conversations_and_entities(either: Any) -> None:
     assert len(either.retain_conversation(turns, session="s", window=1)) == 2
     people = [each for each in either.entities() if each.kind == "person"]
     assert len(people) >= 2
-    either.add_alias(people[0].number, "Oda")
-    either.undo_merge(either.merge_entities(people[1].number, people[0].number))
+    either.add_alias(people[0].number, "Wren")
+    assert [each.number for each in either.entities(named="WREN")] == [people[0].number]
+    merge = either.merge_entities(people[1].number, people[0].number)
+    found = either.get_entity(people[0].number, most=1)
+    here = store.bank("diary").get_entity(people[0].number, most=1)
+    assert (found.to_dict(), str(found.memories[0])) == (here.to_dict(), here.memories[0].text)
+    assert (found.entity.aliases, [each.merge for each in found.merges]) == (("Wren",), [merge])
+    with pytest.raises(NotFoundError, match="no entity 9999"):
+        either.get_entity(9_999)
+    either.undo_merge(merge)
+    either.remove_alias(people[0].number, "Wren")
+    with pytest.raises(NotFoundError, match="no other name 'Wren'"):
+        either.remove_alias(people[0].number, "Wren")
     assert either.settle() >= 0
     assert either.stats()["memories"] == 4
     assert either.verify().ok
@@ -265,6 +292,32 @@ def test_a_bank_is_kept_up_from_anywhere(either: Any, clock: Any) -> None:
     assert not either.moves(other)[0].stands
     with pytest.raises(NotFoundError, match="no move"):
         either.undo_move(move.number)
+
+
+def test_what_happens_is_told_and_what_is_to_be_decided_listed(either: Any, store: Store) -> None:
+    start = either.activity().next
+    (lisbon,) = either.retain("My office is in Lisbon.")
+    (porto,) = either.retain("My office is in Porto now.")
+    found = either.recall("Where is my office?", profile="lexical")
+    activity = either.activity(after=start, most=10)
+    assert sorted(event.what for event in activity.events) == ["ended", "recalled", "stored", "stored"]
+    here = store.bank("diary").activity(after=start, most=10)
+    assert activity.to_dict()["events"] == here.to_dict()["events"]
+    (recalled,) = [event for event in activity.events if event.what == "recalled"]
+    assert (recalled.query, recalled.context) == ("Where is my office?", found.context)
+    assert either.activity(after=activity.next).events == ()
+    with pytest.raises(InputError, match="after"):
+        either.activity(after="nothing")
+
+    review = either.review(most=1)
+    assert review.to_dict() == store.bank("diary").review(most=1).to_dict()
+    (item,) = review.items
+    assert (item.what, item.memory.id, item.other.id) == ("superseded", lisbon, porto)
+    either.put_records("review", [{"path": [item.key], "value": "keep", "text": ""}])
+    assert either.review().items == ()
+    assert [each.decided for each in either.review(include_decided=True).items] == [True]
+    either.undo_move(item.move)
+    assert either.review(include_decided=True).items == ()
 
 
 def test_memories_are_set_aside_and_taken_back(either: Any) -> None:

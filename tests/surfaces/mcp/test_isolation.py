@@ -28,6 +28,9 @@ _VALUES: dict[str, Any] = {
     "query": "Where does Zephyrine Quillmoor keep the canary?",
     "tags": ["t"],
     "ttl": "30d",
+    "entity": 1,
+    "name": "Zephyrine",
+    "alias": "Zephyrine",
     "task": "Where does Zephyrine Quillmoor keep the canary?",
 }
 _EVERY = [

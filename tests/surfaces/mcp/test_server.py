@@ -57,10 +57,11 @@ def test_there_are_few_tools_and_every_text_has_a_budget(session: Session) -> No
 
     tools = {tool.name: tool for tool in session(talk)}
     assert list(tools) == [
-        "retain", "recall", "get_job", "get_memory", "list_memories", "update_memory", "invalidate", "forget",
+        "retain", "recall", "get_job", "get_memory", "list_memories", "facets", "entities", "get_entity",
+        "add_alias", "remove_alias", "update_memory", "activity", "review", "invalidate", "forget", "archive",
         "list_banks", "explain", "pin", "unpin", "set_ttl", "brief", "reflect",
     ]  # fmt: skip
-    for name in ("recall", "get_memory", "list_memories", "update_memory", "reflect"):
+    for name in ("recall", "get_memory", "list_memories", "get_entity", "update_memory", "reflect"):
         assert tools[name].input_schema["properties"]["max_tokens"]["default"] == MAX_TOKENS
 
 

@@ -40,10 +40,14 @@ TOOLS: dict[str, dict[str, Any]] = {
     "update_memory": {"tags": ["home"]},
     "invalidate": {},
     "list_memories": {},
+    "activity": {},
+    "review": {},
     "recall_history": {},
     "reflect": {"query": "quartz review", "profile": "lexical"},
     "get_job": {},
 }
+
+_OF_A_BANK = {"list_memories", "activity", "review"}
 
 
 def _ask(session: Session, name: str, **given: Any) -> Any:
@@ -69,13 +73,17 @@ def test_no_tool_shows_what_is_unseen_or_looks_like_a_mark(session: Session, sto
     memory = store.bank("mine").retain(
         ATTACK, source=ATTACK[-150:], speaker=ATTACK[-70:], context=ATTACK, metadata={ATTACK[:100]: ATTACK}
     )[0]
+    if name == "activity":
+        store.bank("mine").recall(ATTACK, profile="lexical")
+    if name == "review":
+        store.bank("mine").quarantine(memory)
     if name == "get_job":
         job = store.bank("mine").recall("quartz review", profile="lexical", tier="async").job
         assert store.bank("mine").get_job(job, wait_seconds=60).done
         memory = job
     about = (
         {"job" if name == "get_job" else "memory": memory}
-        if not {"query", "task"} & TOOLS[name].keys() and "list" not in name
+        if not {"query", "task"} & TOOLS[name].keys() and name not in _OF_A_BANK
         else {}
     )
     answer = _ask(session, name, **about)
@@ -109,6 +117,47 @@ def test_a_resource_shows_no_mark_either(session: Session, store: Store) -> None
         assert [each for each in (*UNSEEN, *MARKS) if each in text] == []
 
 
+@pytest.mark.fault("N91")
+@pytest.mark.fault("N70")
+def test_an_entity_is_data_within_its_budget(session: Session, store: Store) -> None:
+    bank = store.bank("mine")
+    bank.retain([f"Odalys Brenn lives in Norrhav. {n} {ATTACK}" for n in range(12)], deduplicate=False)
+    number = bank.entities(named="Odalys Brenn")[0].number
+    bank.add_alias(number, f"Oda {MARKS[0]}{UNSEEN[-1]}")
+
+    async def talk(client: Any) -> list[Any]:
+        return [
+            await client.call_tool("entities", {"named": "oda"}),
+            await client.call_tool("get_entity", {"entity": number}),
+            await client.call_tool("get_entity", {"entity": number, "max_tokens": 900}),
+        ]
+
+    answers = session(talk)
+    for answer in answers:
+        assert "Oda " in answer.content[0].text
+        for text in [answer.content[0].text, *_texts(answer.structured_content)]:
+            assert [each for each in (*UNSEEN, *MARKS) if each in text] == []
+    whole, part = (answer.structured_content for answer in answers[1:])
+    assert (len(whole["memories"]), whole["total"], whole["omitted"]) == (12, 12, 0)
+    assert bank.count_tokens(answers[2].content[0].text) <= 900
+    assert 0 < len(part["memories"]) == 12 - part["omitted"] < 12
+    assert part["memories"] == whole["memories"][: len(part["memories"])]
+
+
+@pytest.mark.fault("N91")
+def test_the_names_that_are_counted_show_no_mark_either(session: Session, store: Store) -> None:
+    hostile = f"quartz {''.join(UNSEEN[-20:])} {' '.join(MARKS)}"
+    store.bank("mine").retain("A review.", tags=[hostile[:200]], session=hostile[:200], speaker=hostile[:200])
+
+    async def talk(client: Any) -> Any:
+        return await client.call_tool("facets", {})
+
+    answer = session(talk, tools="all")
+    texts = [answer.content[0].text, *_texts(answer.structured_content)]
+    assert sum("quartz" in text for text in texts) == 4
+    assert [each for each in (*UNSEEN, *MARKS) if any(each in text for text in texts)] == []
+
+
 @pytest.fixture
 def reviews(bank_with: BankWith) -> Bank:
     """200 memories, more than any answer has room for. Before ``session``, which opens the bank."""
@@ -129,19 +178,29 @@ def sourced_reviews(bank_with: BankWith) -> Bank:
 
 @pytest.mark.fault("N70")
 @pytest.mark.parametrize("max_tokens", [None, 500, 1_000, 3_000])
-@pytest.mark.parametrize("name", ["recall", "recall as json", "recall with chunks", "brief", "list_memories"])
+@pytest.mark.parametrize(
+    "name", ["recall", "recall as json", "recall with chunks", "brief", "list_memories", "activity", "review"]
+)
 def test_both_copies_keep_the_budget(
     sourced_reviews: Bank, session: Session, name: str, max_tokens: int | None
 ) -> None:
     bank = sourced_reviews
-    extra = {} if name == "brief" else {"limit": 100}
+    if name == "activity":
+        bank.retain("The quartz review is short.")
+    if name == "review":
+        bank.quarantine([memory.id for memory in bank.list_memories(limit=100)])
+    counted = {"brief": {}, "activity": {"most": 100}, "review": {"most": 100}}
+    extra: dict[str, Any] = counted.get(name, {"limit": 100})
     answer = _ask(session, name, **extra, **({} if max_tokens is None else {"max_tokens": max_tokens}))
     budget = max_tokens or 4_096
     content = answer.structured_content
     sent = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     assert bank.count_tokens(answer.content[0].text) <= budget
     assert bank.count_tokens(sent) <= budget
-    kept = sum(map(len, content["sections"].values())) if name == "brief" else len(content["memories"])
+    listed = {"activity": "events", "review": "items"}.get(name, "memories")
+    kept = sum(map(len, content["sections"].values())) if name == "brief" else len(content[listed])
+    if name == "review" and max_tokens == 500 and not kept:
+        return  # An item holds up to two memories: not even the first may fit.
     assert kept > 0
     # The room is used: not even one memory less than fits.
     assert bank.count_tokens(sent) > budget / 3 or bank.count_tokens(answer.content[0].text) > budget / 3
@@ -229,6 +288,28 @@ def test_paging_within_a_budget_reaches_every_memory(session: Session, store: St
         page = _ask(session, "list_memories", max_tokens=700, limit=25, cursor=cursor).structured_content
         assert page["omitted"] == 0
         seen += [each["id"] for each in page["memories"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert sorted(seen) == sorted(ids)
+
+
+def test_what_has_no_room_is_the_older_part_of_the_activity_and_the_later_part_of_the_review(
+    session: Session, store: Store
+) -> None:
+    bank = store.bank("mine")
+    ids = bank.retain([f"The quartz review {n}." for n in range(60)])
+    content = _ask(session, "activity", max_tokens=700).structured_content
+    told = [each["ids"][0] for each in content["events"]]
+    assert told == ids[-len(told) :]
+    assert len(told) + content["omitted"] == 50
+    assert _ask(session, "activity", after=content["next"]).structured_content["events"] == []
+
+    bank.quarantine(ids)
+    seen, cursor = list[str](), None
+    for _ in range(60):
+        page = _ask(session, "review", max_tokens=900, cursor=cursor).structured_content
+        seen += [each["memory"]["id"] for each in page["items"]]
         cursor = page["next"]
         if cursor is None:
             break

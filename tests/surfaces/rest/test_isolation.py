@@ -30,6 +30,7 @@ _VALUES: dict[str, Any] = {
     "into": 2,
     "merge": 1,
     "name": "Zephyrine",
+    "alias": "Zephyrine",
     "confirm": "Zephyrine",
     "tags": ["t"],
     "task": "Where does Zephyrine Quillmoor keep the canary?",

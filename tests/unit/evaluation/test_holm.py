@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.evaluation.significance import holm
+from simonides.evaluation.comparing import holm
 
 
 def test_four_by_hand() -> None:

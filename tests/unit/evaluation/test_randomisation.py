@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from simonides.evaluation.significance import MOST_EXACT, sign_flip_p
+from simonides.evaluation.comparing import MOST_EXACT, sign_flip_p
 
 DRAWS = 10_000
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.significance import Comparison, compare_runs
+from simonides.evaluation.comparing import Comparison, compare_runs
 
 Run = dict[str, dict[str, float]]
 

@@ -10,10 +10,9 @@ import pytest
 
 import simonides
 from simonides.errors import InputError, UnknownNameError
-from simonides.evaluation.tuning import Settings, least_queries, tune
+from simonides.evaluation.tuning import Asker, Settings, least_differing, least_queries, tune
 from simonides.evaluation.tuning_file import JudgedQuery, base_of
 from simonides.evaluation.tuning_search import tunable
-from simonides.evaluation.tuning_verdict import Asker, least_differing
 from simonides.testing.clock import FrozenClock
 from simonides.testing.embedder import StubEmbedder
 

@@ -41,7 +41,8 @@ def micros(*parts: int) -> int:
 
 
 def test_nothing_given_filters_nothing() -> None:
-    assert read() == RecallRequest("who moved?", None, None, Filters(), None)
+    found = read()
+    assert found == RecallRequest("who moved?", None, None, Filters(), None, search=found.search)
 
 
 @pytest.mark.parametrize("query", ["", " \n\t", "\u3000"])

@@ -9,7 +9,7 @@ import pytest
 
 from simonides.errors import InputError, UnknownNameError
 from simonides.options import RECALL, check
-from simonides.recall.arguments import SearchOptions, read_search_arguments
+from simonides.recall.arguments import SearchOptions, read_recall_arguments
 
 NOTHING: dict[str, Any] = {
     "entity_hints": None,
@@ -28,7 +28,7 @@ NOTHING: dict[str, Any] = {
 
 def read(**given: object) -> SearchOptions:
     values = check(RECALL, {"query": "who?", **NOTHING, **given}, moments=False)
-    return read_search_arguments(values, zone=UTC)
+    return read_recall_arguments(values, principal=None, zone=UTC).search
 
 
 def test_nothing_given_leaves_all_to_the_profile() -> None:

@@ -8,7 +8,7 @@ from simonides.records.extraction import EntityKind, Extraction, Mention, Relati
 from simonides.records.interval import parse_time, to_micros
 from simonides.retain.expansion import MOST_QUESTIONS, QUESTIONS, QuestionRules
 from simonides.retain.extraction.extractor import RuleExtractor
-from simonides.retain.extraction.relation_rules import RELATION_RULES
+from simonides.retain.extraction.relations import RELATION_RULES
 from simonides.text.times.expressions import find_times
 
 ANCHOR = to_micros(datetime(2026, 3, 2, tzinfo=UTC))

@@ -9,7 +9,7 @@ import pytest
 from simonides.errors import ModelMissingError
 from simonides.index.sparse_postings import pack_terms
 from simonides.records.sparse import SparseTerms
-from simonides.retain.sparse import sparse_terms
+from simonides.retain.pipeline import sparse_terms
 from simonides.testing.sparse import StubSparseEncoder
 
 if TYPE_CHECKING:

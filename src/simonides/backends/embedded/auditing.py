@@ -62,10 +62,9 @@ class Chain:
 
 
 class Auditor:
-    """Seals and checks with one key.
+    """Seals and checks with one key, of at least ``SHORTEST_KEY`` bytes.
 
     Args:
-        key: at least ``SHORTEST_KEY`` bytes.
         handed_in: whether it lies nowhere, so that the log begins with the first change that it seals. A key
             beside the bank was made together with the log's first row.
 
@@ -96,11 +95,9 @@ class Auditor:
         row of their own, which stays a problem.
 
         Args:
-            connection: in the transaction.
             meta: as the transaction leaves it.
             principal: who writes; empty = the owner.
             verb: what was done.
-            now: the clock, microseconds UTC.
             began: the last change before the transaction.
 
         Raises:
@@ -121,13 +118,11 @@ class Auditor:
             connection.execute("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*fields, before))
 
     def check_key(self, connection: apsw.Connection) -> None:
-        """See that the log, where there is one, goes on by this key.
+        """Raise ``UnavailableError`` where the log goes by another key.
 
-        That is so when the newest row is sealed by it, or, since that one may be damaged, the last restore:
-        the rows before it came with a backup, perhaps by another key. Where there was none, the first row.
-
-        Raises:
-            UnavailableError: it goes by another.
+        It goes by this one when the newest row is sealed by it, or, since that one may be damaged, the last
+        restore: the rows before it came with a backup, perhaps by another key. Where there was none, the
+        first row.
         """
         newest = connection.execute("SELECT max(number) FROM audit").get
         if newest is None or self._sealed(connection, newest):
@@ -159,13 +154,7 @@ class Auditor:
         return hmac.compare_digest(seal, self.seal(before, tuple(fields)))
 
     def verify(self, connection: apsw.Connection, meta: Meta, anchor: str | None = None) -> AuditReport:
-        """Check the chain, what it says of the change log, and that *anchor* is one of its rows.
-
-        Args:
-            connection: in a read transaction.
-            meta: as that transaction sees it.
-            anchor: a head that was kept, ``number:seal``; ``None`` = none.
-        """
+        """Check the chain, what it says of the change log, and that it holds *anchor*, ``number:seal``."""
         rows = connection.execute("SELECT * FROM audit ORDER BY number")
         chain = check_chain(rows, self.seal, "audit", anchor)
         found = [*chain.problems, *_changes_problems(connection)]
@@ -189,11 +178,7 @@ class Auditor:
 
 
 def next_number(number: int, table: str) -> int:
-    """What follows the newest row's number.
-
-    Raises:
-        DamagedError: nothing can follow it, so it was not written here.
-    """
+    """What follows the newest row's number; ``DamagedError``: nothing can, so it was not written here."""
     if number >= _LAST_NUMBER:
         raise DamagedError(f"{table}: row {number} is not what was written; restore the bank from a backup")
     return number + 1
@@ -205,10 +190,9 @@ def check_chain(
     name: str,
     anchor: str | None = None,
 ) -> Chain:
-    """Check the seals of *rows* (ascending, the number first and the seal last).
+    """Check the seals of a whole log's *rows* (ascending, the number first and the seal last).
 
     Args:
-        rows: the whole log.
         sealed: the seal that a row must have, from the seal before it and its other fields.
         name: of the log, for the problems.
         anchor: a head that was kept, ``number:seal``: it must be one of the rows. ``None`` = none.
@@ -270,11 +254,8 @@ def has_entries(connection: apsw.Connection) -> bool:
 def make_key(folder: Path) -> bytes:
     """A new key, durable in ``NEW_KEY_FILE`` until ``adopt_key``; the usable one in ``KEY_FILE``, if any.
 
-    Called in the transaction that begins the log. Whatever ends the process before its commit leaves a bank
-    that is not audited, and a new key that the next call replaces.
-
-    Raises:
-        UnavailableError: the file cannot be made.
+    Called in the transaction that begins the log. If the process ends before its commit, the bank is not
+    audited, and the next call replaces the key. ``UnavailableError``: the file cannot be made.
     """
     with contextlib.suppress(DamagedError):
         found = _read_key(folder / KEY_FILE)
@@ -288,10 +269,9 @@ def make_key(folder: Path) -> bytes:
 
 
 def adopt_key(folder: Path) -> None:
-    """Make the key in ``NEW_KEY_FILE``, if there is one, the bank's: its log is begun and committed.
+    """Make the key in ``NEW_KEY_FILE``, if any, the bank's, once the log that it begins is committed.
 
-    Raises:
-        UnavailableError: that cannot be done now; ``find_key`` does it later.
+    ``UnavailableError``: that cannot be done now; ``find_key`` does it later.
     """
     with disk_errors(folder / KEY_FILE), contextlib.suppress(FileNotFoundError):
         publish(folder / NEW_KEY_FILE, folder / KEY_FILE, replace=True)
@@ -301,11 +281,7 @@ def find_key(folder: Path, goes_by: Callable[[bytes | None], bool]) -> bytes | N
     """The bank's key; ``None`` when there is none.
 
     A file that holds none counts as missing while nothing was sealed with it: an older version left one when
-    the disk was full.
-
-    Args:
-        folder: of the bank.
-        goes_by: whether its log has rows, and goes by this key where one is given.
+    the disk was full. *goes_by*: whether the bank's log has rows, and goes by this key where one is given.
 
     Raises:
         DamagedError: the file holds no key, and the log was begun.

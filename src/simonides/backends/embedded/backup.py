@@ -42,10 +42,7 @@ _UNTOUCHED = "nothing was restored; name another file that `simonides backup` wr
 def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) -> Saved:
     """Copy the database behind *source* to a new file, whole or not at all, readable by its owner only.
 
-    Args:
-        source: a connection of the bank.
-        path: of the new file.
-        key: that encrypts the bank and the copy; ``None`` = they are plain.
+    *key* encrypts the bank and the copy.
 
     Raises:
         InputError: there is a file already, or no folder for it.
@@ -64,11 +61,9 @@ def write_backup(source: apsw.Connection, path: Path, key: Key | None = None) ->
 def send_backup(source: apsw.Connection, folder: Path, target: IO[bytes], key: Key | None = None) -> Saved:
     """The same copy into an open file, by way of *folder*, where nothing of it is left.
 
-    Returns:
-        what was copied, without a path.
+    The answer has no path.
 
-    Raises:
-        UnavailableError: *folder* cannot be written.
+    ``UnavailableError``: *folder* cannot be written.
     """
     with working_folder(folder, ".backup-") as work:
         with disk_errors(work):
@@ -107,10 +102,7 @@ def _write(source: apsw.Connection, copied: Path, path: Path, key: Key | None) -
 def restore_backup(connections: Connections, path: Path, prepare: Callable[[Path], VerifyReport]) -> Saved:
     """Replace all rows of a bank by those of a backup.
 
-    Args:
-        connections: of the bank.
-        path: what ``write_backup`` wrote.
-        prepare: opens a bank's folder, brings it up to date, gives it a new epoch, closes it and reports.
+    *prepare* opens a bank's folder, brings it up to date, gives it a new epoch, closes it and reports.
 
     Raises:
         InputError: there is no such file.

@@ -61,6 +61,7 @@ from simonides.index.files import FileLayer
 from simonides.records.audit import VerifyReport
 from simonides.records.receipt import DRY_RUN, ERASED, Receipt, Saved, Selection
 from simonides.storage.export_format import write_export
+from simonides.storage.recent_recalls import RecentRecalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,12 +108,12 @@ class EmbeddedBank:
 
     Args:
         folder: the bank's folder; made when it is missing and *create* is true.
-        analyser: what makes terms; a bank whose terms another version made is analysed anew once.
+        analyser: makes terms; a bank whose terms another version made is analysed anew once.
         create: whether a missing bank is made.
         new_id: gives the identity of a new bank.
         files: the file layer of the index.
         audit_key: seals the audit log; ``None`` = the key in the folder, or no audit where there is none.
-        key: encrypts the rows, and keeps the index in memory; ``None`` = neither.
+        key: encrypts the rows, and keeps the index in memory.
 
     Raises:
         UnavailableError: the folder cannot be used.
@@ -136,6 +137,7 @@ class EmbeddedBank:
         self.recall_jobs = RecallJobs(folder, key)
         self._analyser = analyser
         self._impressions: deque[Impression] = deque(maxlen=MOST_IMPRESSIONS)
+        self.recent_recalls = RecentRecalls()
         database = folder / "memory.db"
         if not database.is_file():
             check_not_emptied(database)
@@ -392,6 +394,7 @@ class EmbeddedBank:
 
     def _purge(self) -> tuple[str, tuple[str, ...]]:
         self._impressions.clear()
+        self.recent_recalls.clear()
         if self._key is not None:
             self.cache.drop()
         return purge(self._connections, self.cache, self.recall_jobs)
@@ -434,6 +437,7 @@ class EmbeddedBank:
         saved = restore_backup(self._connections, path, prepare)
         self.audit.read_anew()
         self._impressions.clear()
+        self.recent_recalls.clear()
         self.drop_reranker()
         self.cache.drop()
         # The rows are back. What cannot be deleted now belongs to another epoch, so nobody reads it.

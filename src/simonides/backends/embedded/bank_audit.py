@@ -37,11 +37,7 @@ RECALLS_ON, RECALLS_OFF = "audit recalls", "stop auditing recalls"
 class BankAudit:
     """Writes the audit log of changes and, where it is on, that of reads.
 
-    Args:
-        folder: of the bank.
-        connections: of the bank.
-        audit_key: ``None`` = the key in the folder, or no audit where there is none.
-        key: encrypts the bank; ``None`` = it is plain.
+    *audit_key*: ``None`` = the key in the folder, or no audit where there is none. *key* encrypts the bank.
     """
 
     def __init__(
@@ -199,8 +195,7 @@ class BankAudit:
     def auditor_of(self, connection: apsw.Connection) -> Auditor | None:
         """The writer of the log that *connection* sees; ``None`` = the bank is not audited.
 
-        Raises:
-            UnavailableError: the log goes by another key.
+        ``UnavailableError``: the log goes by another key.
         """
         auditor = self.auditor()
         if auditor is not None:

@@ -60,12 +60,7 @@ _READ: Mapping[str, tuple[str, Callable[[Any], int | float] | None]] = {
 
 
 def fed_block(values: Sequence[Sequence[Any]], parts: Sequence[IndexPart]) -> Block:
-    """The block of new rows.
-
-    Args:
-        values: per row, as ``IMMUTABLE`` names them; at least one.
-        parts: of exactly these rows.
-    """
+    """The block of new rows: of their *values*, as ``IMMUTABLE`` names them, and their *parts*."""
     stored = dict(zip(IMMUTABLE, zip(*values, strict=True), strict=True))
     columns = {"expired_at": np.full(len(values), FOREVER, COLUMNS["expired_at"])}
     for name, dtype in COLUMNS.items():
@@ -100,7 +95,7 @@ def publish(
         index: the bank's index folder.
 
     Returns:
-        the generation's number; 0 = it is not to be written like this, and nothing was.
+        the generation's number; 0 = it cannot be written like this, and nothing was.
 
     Raises:
         OSError: it could not be written; nothing of it is left.
@@ -128,10 +123,9 @@ def publish(
 
 
 def _is_small(position: Position, snapshot: IndexSnapshot, block: Block) -> bool:
-    """Whether a block is worth a generation, and that one no more work than other writers can wait for.
+    """Whether a block is worth a generation, and writing one so little work that other writers can wait.
 
-    To write older blocks anew, without what was erased or with what has ended, is for a merge, which holds up
-    nobody.
+    Blocks with erased or ended rows are left to a merge, which holds up nobody.
     """
     sealed = sealed_rows(position)
     return (
@@ -143,10 +137,7 @@ def _is_small(position: Position, snapshot: IndexSnapshot, block: Block) -> bool
 
 
 def _dimension(position: Position, after: Meta, block: Block) -> int | None:
-    """The dimension of an index that the block can stand behind; ``None`` = it cannot.
-
-    The very first vectors say of which dimension an index is.
-    """
+    """The dimension of an index that the block can follow; ``None`` = it cannot. The first vectors set it."""
     dimension = block.vectors.codes.shape[1]
     if (position.epoch, position.analyser) != (after.epoch, after.analyser):
         return None
@@ -157,13 +148,7 @@ def _dimension(position: Position, after: Meta, block: Block) -> int | None:
 
 
 def feed(position: Position | None, after: Meta, block: Block) -> Position | None:
-    """The position with the block behind its rows; ``None`` = it does not follow them.
-
-    Args:
-        position: of this process.
-        after: counters as the transaction left them.
-        block: of all rows that it added.
-    """
+    """The position with the block behind its rows; ``None`` = it does not follow them."""
     dimension = None if position is None else _dimension(position, after, block)
     if position is None or dimension is None:
         return None

@@ -47,12 +47,7 @@ _READ_AT_ONCE = 4_096
 
 @dataclass(slots=True)
 class BulkRows:
-    """Collects rows of one transaction until ``write``.
-
-    Attributes:
-        episode: number of the last raw source that there is.
-        chunk: number of the last span that there is.
-    """
+    """Collects rows of one transaction until ``write``; *episode* and *chunk* are the last numbers in use."""
 
     episode: int
     chunk: int
@@ -112,13 +107,7 @@ class BulkRows:
 
 
 def free_ids(connection: apsw.Connection, bank: str, wanted: Sequence[tuple[int, str]]) -> list[str]:
-    """Ids of new memories, which no memory bears.
-
-    Args:
-        connection: in a write transaction.
-        bank: the bank's identity.
-        wanted: per memory its recorded time and its text.
-    """
+    """Ids of new memories, which no memory bears; *wanted*: per memory its recorded time and its text."""
     first = [memory_id(bank, ingested, text, 0) for ingested, text in wanted]
     taken = known(connection, "id", first)
     ids = []

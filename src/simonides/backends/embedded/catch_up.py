@@ -43,12 +43,10 @@ _CHUNK = 4_096
 class Position:
     """The state of the index of one bank in one process.
 
-    The next position shares and extends its tail and names, so its maker holds the bank's lock and drops
-    this one
-    first: after an error both may be incomplete.
+    The next position shares and extends its tail and names, so whoever makes it holds the bank's lock and
+    drops this one first: after an error both may be incomplete.
 
     Attributes:
-        snapshot: what readers get.
         generation: the opened generation, ``None`` when the blocks were rebuilt or there are none.
         rebuilt: blocks after the generation's that no generation holds yet; the next merge publishes them.
         problem: why the index on disk was not used; empty when it was.
@@ -85,8 +83,8 @@ def catch_up(
     Args:
         connection: in a read transaction.
         meta: as that transaction sees it.
-        position: where this process stood before; ``None`` = the bank was just opened. Not to be used again
-            after an error other than ``FileNotFoundError``.
+        position: where this process stood before. Not to be used again after an error other than
+            ``FileNotFoundError``.
         files: the file layer.
         index: the bank's index folder.
         missing: a generation that is known to be missing: rebuild instead of opening it.

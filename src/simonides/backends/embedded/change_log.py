@@ -34,11 +34,7 @@ def create_meta(connection: apsw.Connection, bank: str, epoch: str, analyser: st
 
 
 def read_meta(connection: apsw.Connection, *, checked: bool = True) -> Meta:
-    """The counters as this transaction sees them.
-
-    Args:
-        connection: in a transaction.
-        checked: false = damaged ones, too, for callers that report damage.
+    """The counters as this transaction sees them; *checked* false: damaged ones, too, to report the damage.
 
     Raises:
         StoreError: the bank was deleted.
@@ -83,8 +79,7 @@ def next_epoch(meta: Meta) -> str:
 def read_changes(connection: apsw.Connection, meta: Meta, after: int) -> Iterator[tuple[Any, ...]]:
     """Operation, ordinal and stamp of the changes after *after*, each a link of the chain up to *meta*.
 
-    Raises:
-        DamagedError: one is missing, or is not what was written; none is returned after it.
+    ``DamagedError``: one is missing, or is not what was written; none is returned after it.
     """
     log_hash, expected = hash_at(connection, after), after
     for sequence, operation, ordinal, stamp, stated in connection.execute(

@@ -50,13 +50,7 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class Checksum:
-    """The columns that one checksum covers.
-
-    Attributes:
-        key: the primary key.
-        columns: the other columns.
-        digest: the column that holds the checksum.
-    """
+    """The primary *key* and the other *columns* that one checksum covers, and the column that holds it."""
 
     key: tuple[str, ...]
     columns: tuple[str, ...]
@@ -152,12 +146,7 @@ HAS_VECTOR = (
 
 
 def memory_checksum(values: Sequence[Any], *, embedded: bool) -> bytes:
-    """16 bytes over the ``IMMUTABLE`` columns of a row of ``memories``.
-
-    Args:
-        values: in the order of ``IMMUTABLE``.
-        embedded: whether it has a vector of the bank's embedder, so that a lost vector is noticed.
-    """
+    """16 bytes over the ``IMMUTABLE`` columns of a row of ``memories``, and whether it has a vector."""
     blobs = [value for value in values if type(value) is bytes]
     # The text holds the length of a blob; its bytes follow.
     plain = [len(value) if type(value) is bytes else value for value in values]
@@ -173,10 +162,9 @@ def row_checksum(row: Mapping[str, Any], *, embedded: bool) -> bytes:
 def check_memory(
     digest: Value, end_digest: Value, expired_at: Value, values: Sequence[Value], *, embedded: bool
 ) -> None:
-    """Compare a row of ``memories`` with its checksums; *values* in the order of ``IMMUTABLE``.
+    """Compare a row of ``memories``, *values* in the order of ``IMMUTABLE``.
 
-    Raises:
-        DamagedError: the row is not what was written.
+    ``DamagedError`` if it differs.
     """
     if memory_checksum(values, embedded=embedded) != digest:
         raise DamagedError(
@@ -187,21 +175,13 @@ def check_memory(
 
 
 def check_row(table: str, digest: Value, *values: Value) -> None:
-    """Compare a row that was read with its checksum; *values* as ``Checksum.covered`` names them.
-
-    Raises:
-        DamagedError: the row is not what was written.
-    """
+    """Compare a row, *values* as ``Checksum.covered`` names them; ``DamagedError`` if it differs."""
     if checksum_of(*values) != digest:
         raise _damaged(table, values)
 
 
 def checksum_of(*values: Value) -> bytes:
-    """The checksum that the trigger would compute.
-
-    Args:
-        values: as ``Checksum.covered`` names them, of the types that SQLite stores: float in REAL columns.
-    """
+    """The checksum that the trigger would compute; values in SQLite's types (float in REAL columns)."""
     parts = []
     for value in values:
         if type(value) is int:

@@ -54,11 +54,7 @@ _FULL = "the disk is full; nothing was stored, free some space and retry"
 
 
 def check_sqlite_version(version: str) -> None:
-    """Refuse a SQLite with the WAL-reset fault.
-
-    Raises:
-        SqliteVersionError: *version* is older than ``MINIMUM_SQLITE``.
-    """
+    """Raise ``SqliteVersionError`` for a SQLite with the WAL-reset fault, older than ``MINIMUM_SQLITE``."""
     if tuple(int(part) for part in version.split(".")[:3]) < MINIMUM_SQLITE:
         wanted = ".".join(map(str, MINIMUM_SQLITE))
         raise SqliteVersionError(
@@ -71,8 +67,6 @@ class Connections:
     """One connection per thread to one database file.
 
     Attributes:
-        path: the file.
-        key: encrypts it; ``None`` = it is plain.
         obstacle: why it could only be read when it was opened, and the remedy; empty when it can be written.
         origin: the process that opened it.
     """
@@ -115,7 +109,7 @@ class Connections:
         return mine and log.stat().st_size > 0
 
     def check_file(self) -> None:
-        """Nothing where the file is the one that was opened: what is written to another is lost.
+        """Raise where the file is no longer the one that was opened: what is written to another is lost.
 
         Raises:
             ReplacedError: it was moved away, or another lies in its place.
@@ -254,8 +248,7 @@ class Connections:
     def abandon(self) -> None:
         """In a child process: close inherited connections without a checkpoint.
 
-        Raises:
-            ForkedError: the parent was in the middle of a transaction when it forked.
+        ``ForkedError``: the parent was in the middle of a transaction when it forked.
         """
         for connection in list(self._all):
             with contextlib.suppress(apsw.ConnectionClosedError):
@@ -314,7 +307,7 @@ def _obstacle(error: apsw.Error) -> str:
 
 
 def _keep_pages(connection: apsw.Connection, path: Path) -> None:
-    """Let the upper levels of the tables stay in memory, a sixty-fourth of the file.
+    """Keep the upper levels of the tables in memory, a sixty-fourth of the file.
 
     With SQLite's usual 2 MB a recall of a million memories reads these pages again for almost every row.
     """
@@ -383,8 +376,7 @@ def read_transaction(connections: Connections) -> Iterator[apsw.Connection]:
 def write_transaction(connections: Connections) -> Iterator[apsw.Connection]:
     """All or nothing; other writers wait.
 
-    Raises:
-        UnavailableError: the bank is read-only, the disk is full, or the lock was not obtained.
+    ``UnavailableError``: the bank is read-only, the disk is full, or the lock was not obtained.
     """
     if connections.read_only:
         connections.look_again()

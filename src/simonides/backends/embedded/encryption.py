@@ -60,17 +60,7 @@ def engine() -> str:
 
 
 def read_key(given: object, environ: Mapping[str, str]) -> Key | None:
-    """The key that was handed in, else that of the environment; ``None`` = the store is not encrypted.
-
-    Args:
-        given: 32 bytes, the path of a file that holds 64 hexadecimal digits, or ``None``.
-        environ: ``SIMONIDES_KEY`` (64 hexadecimal digits) or ``SIMONIDES_KEY_FILE`` (a path).
-
-    Raises:
-        InputError: it is no key, or the environment names two.
-        UnavailableError: the file cannot be read, or others can read it.
-        MissingExtraError: the loaded SQLite cannot encrypt.
-    """
+    """See ``storage.storage.read_key``."""
     written, file = environ.get(KEY_VARIABLE, "").strip(), environ.get(KEY_FILE_VARIABLE, "").strip()
     if given is None and written and file:
         raise InputError(KEY_VARIABLE, f"is set beside {KEY_FILE_VARIABLE}; unset one of them")
@@ -92,11 +82,7 @@ def read_key(given: object, environ: Mapping[str, str]) -> Key | None:
 
 
 def check_engine() -> None:
-    """Refuse to encrypt with a SQLite that cannot, or where two packages have overwritten each other.
-
-    Raises:
-        MissingExtraError: with the command that mends it.
-    """
+    """Raise ``MissingExtraError`` where SQLite cannot encrypt, or two packages overwrote each other."""
     if not encrypts():
         raise MissingExtraError(
             f"SQLite {engine()} reads no encrypted bank; install the one that does in its place: {_INSTALL}"
@@ -145,11 +131,7 @@ def open_file(
 ) -> apsw.Connection:
     """A connection to a database file, unlocked; nothing of it has been read yet.
 
-    Args:
-        path: of the file.
-        key: ``None`` = the file is plain.
-        immutable: read it as a file that nobody changes.
-        create: make the file if it is missing.
+    *immutable*: read it as a file that nobody changes. *create*: make the file if it is missing.
     """
     with opened_here(path):
         if immutable:
@@ -198,11 +180,7 @@ def explained(path: Path, key: Key | None) -> str:
 
 
 def check_room(connection: apsw.Connection, next_ordinal: int, path: Path, most: int = MOST_ROWS) -> None:
-    """Refuse what would take an encrypted bank past its size; called before the commit.
-
-    Raises:
-        UnavailableError: there are more versions than *most*.
-    """
+    """Raise ``UnavailableError`` when an encrypted bank would get more versions than *most*."""
     if next_ordinal <= most:
         return
     rows = connection.execute(f"SELECT count(*) FROM {keys('memories')}").get

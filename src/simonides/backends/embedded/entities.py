@@ -77,6 +77,13 @@ class Entities:
         )
         self._session.log(NAME, entity, self._session.now)
 
+    def remove_alias(self, entity: int, folded: str) -> bool:
+        self._session.run("DELETE FROM aliases WHERE folded=? AND entity=?", folded, entity)
+        removed = bool(self._session.connection.changes())
+        if removed:
+            self._session.log(NAME, entity, self._session.now)
+        return removed
+
     def merge(self, entity: int, into: int) -> int:
         entity = self.canonical(entity)
         number = self._session.number(
@@ -159,6 +166,16 @@ def read_entities_named(connection: apsw.Connection, folded: str, known_at: int)
         f"SELECT number FROM {verified('entities')} WHERE folded=?1"
         f" UNION SELECT entity FROM {verified('aliases')} WHERE folded=?1 AND added_at<=?2 ORDER BY 1",
         (folded, known_at),
+    )
+    return [int(number) for (number,) in rows]
+
+
+def read_entities_holding(connection: apsw.Connection, folded: str) -> list[int]:
+    """Numbers of the entities with a name or alias whose folded form holds a text; ascending."""
+    rows: Iterable[tuple[Any, ...]] = connection.execute(
+        f"SELECT number FROM {keys('entities')} WHERE instr(folded, ?1)"
+        f" UNION SELECT entity FROM {keys('aliases')} WHERE instr(folded, ?1) ORDER BY 1",
+        (folded,),
     )
     return [int(number) for (number,) in rows]
 

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 class ImportSession(WriteSession):
-    """What all parts of an import share.
-
-    Attributes:
-        added: rows that the import added so far, by kind.
-    """
+    """What all parts of an import share; *added*: rows that it added so far, by kind."""
 
     def __init__(self, now: int) -> None:
         self.now = now

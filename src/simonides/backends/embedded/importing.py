@@ -106,11 +106,11 @@ def import_rows(
         epoch: the bank's next one, should it be empty.
         now: microseconds UTC.
         after_batch: told (lines done, lines) after each transaction.
-        find_auditor: returns what adds a transaction to the audit log; ``None`` = the bank is not audited.
+        find_auditor: returns what adds a transaction to the audit log.
 
     Raises:
-        InputError: the file is no export, of another version, or damaged; nothing of the batch at
-            fault was stored.
+        InputError: the file is no export, of another version, or damaged; nothing of the batch at fault was
+            stored.
         EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was stored.
     """
     header, lines = check_file(path, now)

@@ -30,13 +30,9 @@ _TRIES = 5
 
 
 class IndexCache:
-    """The index in memory, and its generations on the disk.
+    """The index in memory, and its generations in *folder*.
 
-    Args:
-        connections: of the bank.
-        files: the file layer of the index.
-        folder: of the index.
-        in_memory: nothing of it may be written, because the bank is encrypted.
+    *in_memory*: write none, the bank is encrypted.
     """
 
     def __init__(self, connections: Connections, files: FileLayer, folder: Path, *, in_memory: bool) -> None:
@@ -91,8 +87,7 @@ class IndexCache:
     def catch_up(self, connection: apsw.Connection, missing: int | None = None) -> tuple[Meta, Position]:
         """Bring the index in memory to the change that *connection*'s transaction sees.
 
-        Raises:
-            FileNotFoundError: see ``catch_up``.
+        Raises as ``catch_up``.
         """
         with self._lock:
             # Inside, so that another thread of a later transaction does not move on first.
@@ -248,10 +243,7 @@ class IndexCache:
             self.files.remove_folder(self.folder / name)
 
     def _others(self, used: Collection[int]) -> list[str]:
-        """All of the index folder but generations in *used*.
-
-        Where the folder is a link, what is no generation there is not ours.
-        """
+        """All of the index folder but generations in *used*; of a folder that is a link, generations only."""
         linked = self.folder.is_symlink()
         names = self.files.names(self.folder)
         return [name for name in names if (int(name) not in used if name.isdecimal() else not linked)]

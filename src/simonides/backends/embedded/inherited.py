@@ -32,11 +32,7 @@ _torn = False
 
 
 def check_whole(path: Path) -> None:
-    """Nothing where SQLite can be used in this process.
-
-    Raises:
-        ForkedError: it was forked while another thread was inside SQLite.
-    """
+    """Raise ``ForkedError`` where this process was forked while another thread was inside SQLite."""
     if _torn:
         raise ForkedError(
             f"{path}: a store was being used when this process was forked, so it cannot be opened here; "
@@ -46,11 +42,7 @@ def check_whole(path: Path) -> None:
 
 @contextmanager
 def opened_here(path: Path) -> Iterator[None]:
-    """Around the opening of a connection.
-
-    Raises:
-        ForkedError: see ``check_whole``.
-    """
+    """Around the opening of a connection; raises as ``check_whole``."""
     global _opening  # noqa: PLW0603 one count for the process
     check_whole(path)
     with _lock:

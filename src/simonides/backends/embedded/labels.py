@@ -16,18 +16,14 @@ if TYPE_CHECKING:
     import apsw
 
 
-def label_code(connection: apsw.Connection, text: str) -> int:
-    """The code of a name, added when it is new (inside a write transaction)."""
-    return _code(connection, "labels", "text", text)
-
-
 def label_set_code(connection: apsw.Connection, names: Iterable[str]) -> int:
     """The code of a set of names, added when it is new (inside a write transaction)."""
     listed = json.dumps(sorted(set(names)), ensure_ascii=False)
-    return _code(connection, "label_sets", "names", listed)
+    return label_code(connection, listed, "label_sets", "names")
 
 
-def _code(connection: apsw.Connection, table: str, column: str, value: str) -> int:
+def label_code(connection: apsw.Connection, value: str, table: str = "labels", column: str = "text") -> int:
+    """The code of a name, added when it is new (inside a write transaction)."""
     select = f"SELECT number FROM {verified(table)} WHERE {column}=?"
     row = connection.execute(select, (value,)).fetchone()
     if row is None:

@@ -1,7 +1,7 @@
 """Rows about maintenance: moves (what was done to a memory, and why) and the evidence of observations.
 
-Every row is stamped with the time at which it was recorded, so an earlier viewpoint does not see it. It
-belongs to a memory's first version, so it is erased with the memory.
+Each has the time at which it was recorded, so an earlier viewpoint does not see it, and belongs to a memory's
+first version, so it is erased with the memory.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Maintenance:
 
     def ends_of(self, root: int, memory: str) -> list[Move]:
         rows = self._session.all(
-            f"{MOVE} WHERE v.action='close' AND v.undone_at=?1 AND (v.ordinal=?2 OR v.became=?3)"
+            f"{MOVE} WHERE v.action='close' AND v.undone_at=?1 AND v.became<>''"
+            " AND (v.ordinal=?2 OR v.became=?3)"
             " ORDER BY v.number DESC",
             FOREVER,
             root,

@@ -50,7 +50,9 @@ def merge_due(position: Position) -> bool:
     waiting = position.tail.rows + sum(block.rows for block in position.rebuilt)
     if waiting > allowed or len(snapshot.expired) > allowed or position.problem:
         return True
-    if _newer_edges(snapshot.graph) > max(SMALLEST_EDGE_MERGE, _sealed_edges(snapshot.graph) // 10):
+    graph = snapshot.graph
+    newer = len(graph.newer_links) + len(graph.newer_mentions)
+    if newer > max(SMALLEST_EDGE_MERGE, (len(graph.links.ends) + len(graph.by_row.ends)) // 10):
         return True
     sealed = sealed_rows(position)
     return any(ordinal < sealed for ordinal in erased_rows(snapshot))
@@ -59,14 +61,6 @@ def merge_due(position: Position) -> bool:
 def sealed_rows(position: Position) -> int:
     """How many rows the files of its generation hold."""
     return position.generation.rows if position.generation else 0
-
-
-def _newer_edges(graph: Graph) -> int:
-    return len(graph.newer_links) + len(graph.newer_mentions)
-
-
-def _sealed_edges(graph: Graph) -> int:
-    return len(graph.links.ends) + len(graph.by_row.ends)
 
 
 def allowed_tail(snapshot: IndexSnapshot) -> int:
@@ -85,7 +79,7 @@ def merge(
     *,
     alone: bool = False,
 ) -> bool:
-    """Publish a generation that holds everything in *snapshot*.
+    """Publish a generation that holds everything in *snapshot*; whether this merge won the race.
 
     Args:
         connections: of the bank, outside a transaction.
@@ -96,9 +90,6 @@ def merge(
         files: the file layer.
         index: the bank's index folder.
         alone: the caller keeps all others out already (see ``purge_lock``).
-
-    Returns:
-        whether this merge won; the loser's files are deleted.
     """
     parts = sealed_parts(snapshot, generation)
     expired = stamps_beside(parts, snapshot)
@@ -137,10 +128,9 @@ def write_new(
     expired: Mapping[int, int],
     graph: Graph,
 ) -> bool:
-    """Write generation *number*; false, and nothing of it is left, where another writer was faster.
+    """Write generation *number*; false where another writer was faster.
 
-    Raises:
-        OSError: it could not be written; nothing of it is left.
+    What failed (``OSError``) leaves nothing.
     """
     try:
         write_generation(files, index, number, origin, parts, expired, graph)
@@ -241,11 +231,9 @@ def memory_merge_due(position: Position) -> bool:
 
 
 def merged_in_memory(position: Position, snapshot: IndexSnapshot) -> Position:
-    """The same rows with an empty tail, for a bank that may write no files; each process merges for itself.
+    """The same rows with an empty tail, for a bank that may write no files.
 
-    Args:
-        position: of a bank without index files.
-        snapshot: that *position* held a moment ago.
+    Each process merges for itself.
     """
     blocks = list(position.rebuilt)
     group = list(snapshot.blocks[len(blocks) :])

@@ -36,12 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MigrationTransaction:
-    """See ``storage.bank.MigrationWriter``.
-
-    Attributes:
-        connection: in the transaction; for this package alone.
-        auditor: logs the switch; ``None`` = the bank is not audited.
-    """
+    """See ``storage.bank.MigrationWriter``."""
 
     connection: apsw.Connection
     meta: Meta
@@ -60,13 +55,7 @@ class MigrationTransaction:
 
 
 class EmbedderMigrations:
-    """Transactions of a bank that migrates to another embedder.
-
-    Args:
-        connections: of the bank.
-        cache: its index.
-        audit: logs the switch.
-    """
+    """Transactions of a bank that migrates to another embedder."""
 
     def __init__(self, connections: Connections, cache: IndexCache, audit: BankAudit) -> None:
         self._connections = connections

@@ -1,5 +1,7 @@
 """The schema, as numbered steps; each runs in its own transaction together with its record.
 
+``schema/*.sql`` holds the SQL of the longer ones.
+
 A released migration is never edited: a change is a new one at the end.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -14,8 +17,9 @@ import apsw
 from simonides.backends.embedded.checksums import CHECKSUMS, add_functions, triggers
 from simonides.backends.embedded.connection import translated, write_transaction
 from simonides.backends.embedded.stale_files import check_not_emptied
-from simonides.backends.embedded.views import VIEWS
 from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
+from simonides.records.interval import BEGINNING, DAY_MICROS, FIRST_INSTANT, FOREVER, LAST_INSTANT
+from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kind
 
 if TYPE_CHECKING:
     from simonides.backends.embedded.connection import Connections
@@ -35,369 +39,9 @@ class Migration:
     sql: str
 
 
-_ROWS = """
--- Every digest is made by a trigger (see ``seals``), but for that of memories. It is as long as its default,
--- so the trigger writes into the row where it lies.
--- One row: what identifies the bank and where its counters stand.
-CREATE TABLE meta(
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  bank TEXT NOT NULL,
-  epoch TEXT NOT NULL,              -- renewed by whatever replaces rows wholesale
-  sequence INTEGER NOT NULL,        -- of the last change
-  log_hash BLOB NOT NULL,           -- running hash of the change log
-  generation INTEGER NOT NULL,      -- of the index files; 0 = none
-  next_ordinal INTEGER NOT NULL,    -- ordinals are never reused
-  last_ingested INTEGER NOT NULL,
-  embedder INTEGER REFERENCES embedders(number),
-  analyser TEXT NOT NULL,           -- fingerprint of what made memories.terms
-  numbers TEXT NOT NULL DEFAULT '', -- the last row number that each table has given
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
-CREATE TABLE embedders(
-  number INTEGER PRIMARY KEY,
-  fingerprint TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  dimension INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
--- Raw sources, verbatim. Author and trust are stamped by the store, never by the caller.
-CREATE TABLE episodes(
-  number INTEGER PRIMARY KEY,
-  text TEXT NOT NULL,
-  source TEXT NOT NULL,
-  document TEXT NOT NULL,           -- the caller's id of the document it belongs to; empty = none
-  session TEXT NOT NULL,            -- the conversation it belongs to; empty = none
-  speaker TEXT NOT NULL,
-  author TEXT NOT NULL,             -- principal who retained it; empty = the owner
-  trust REAL NOT NULL,
-  recorded_at INTEGER NOT NULL,
-  text_digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE INDEX episodes_by_document ON episodes(document) WHERE document <> '';
-CREATE INDEX episodes_by_session ON episodes(session) WHERE session <> '';
-
--- Spans of an episode (characters, half-open).
-CREATE TABLE chunks(
-  number INTEGER PRIMARY KEY,
-  episode INTEGER NOT NULL REFERENCES episodes(number) ON DELETE CASCADE,
-  start INTEGER NOT NULL,
-  stop INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE INDEX chunks_by_episode ON chunks(episode);
-
--- Names behind the codes in columns; 0 is the empty name and the empty set.
-CREATE TABLE labels(
-  number INTEGER PRIMARY KEY,
-  text TEXT NOT NULL UNIQUE,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE TABLE label_sets(
-  number INTEGER PRIMARY KEY,
-  names TEXT NOT NULL UNIQUE,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
--- Append-only versions. Times are microseconds since 1970 UTC; open ends are the int64 limits.
-CREATE TABLE memories(
-  ordinal INTEGER PRIMARY KEY,
-  id TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  root INTEGER NOT NULL,            -- ordinal of the memory's first version
-  chunk INTEGER NOT NULL REFERENCES chunks(number),
-  kind TEXT NOT NULL,
-  layer TEXT NOT NULL,
-  text TEXT NOT NULL,
-  context TEXT NOT NULL,
-  relation TEXT NOT NULL,
-  expansion TEXT NOT NULL,          -- questions that the memory answers
-  path INTEGER NOT NULL REFERENCES labels(number),
-  project INTEGER NOT NULL REFERENCES labels(number),
-  tags INTEGER NOT NULL REFERENCES label_sets(number),
-  acl INTEGER NOT NULL REFERENCES label_sets(number),
-  valid_from INTEGER NOT NULL,
-  valid_from_precision TEXT NOT NULL,
-  valid_to INTEGER NOT NULL,
-  valid_to_precision TEXT NOT NULL,
-  ingested_at INTEGER NOT NULL,
-  expired_at INTEGER NOT NULL,
-  occurred_from INTEGER,
-  occurred_to INTEGER,
-  occurred_precision TEXT,
-  salience REAL NOT NULL,
-  confidence REAL NOT NULL,
-  proof_count INTEGER NOT NULL,
-  access_count INTEGER NOT NULL,
-  last_access INTEGER,
-  source TEXT NOT NULL,
-  metadata TEXT NOT NULL,
-  superseded_by TEXT NOT NULL,      -- id of the memory that closed this one; empty = none
-  state INTEGER NOT NULL,           -- records.state: pinned, archived, consolidated
-  signature BLOB NOT NULL,          -- MinHash of the text
-  terms BLOB NOT NULL,              -- analysed terms: a rebuild decodes, it never tokenises again
-  content_key BLOB NOT NULL,        -- equal for items that say the same in every respect
-  digest BLOB NOT NULL,             -- of everything in the row but expired_at, and of its vector
-  end_digest BLOB NOT NULL DEFAULT (x'0000000000000000'), -- of expired_at
-  UNIQUE(id, version)
-) STRICT;
-CREATE INDEX memories_by_content ON memories(content_key);
-CREATE INDEX memories_by_chunk ON memories(chunk);
-CREATE INDEX memories_by_occurrence ON memories(occurred_from) WHERE occurred_from IS NOT NULL;
-
-CREATE TABLE vectors(
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  embedder INTEGER NOT NULL REFERENCES embedders(number),
-  scale REAL NOT NULL,
-  codes BLOB NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(ordinal, embedder)
-) STRICT, WITHOUT ROWID;
-
--- The embedder that the bank is going over to; no row = it stays with the one it has.
-CREATE TABLE reembedding(
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  embedder INTEGER NOT NULL REFERENCES embedders(number),
-  begun_at INTEGER NOT NULL,
-  linked INTEGER NOT NULL,          -- rows below it have their links by the vectors of that embedder
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
--- Token vectors of a text, for late interaction: a bit per dimension, token after token.
-CREATE TABLE token_codes(
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  embedder INTEGER NOT NULL REFERENCES embedders(number),
-  codes BLOB NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(ordinal, embedder)
-) STRICT, WITHOUT ROWID;
-
--- What makes the learned sparse terms of this bank; no row before the first.
-CREATE TABLE sparse_encoder(
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  fingerprint TEXT NOT NULL,
-  name TEXT NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE TABLE sparse_terms(
-  ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
-  terms BLOB NOT NULL,              -- scale float32, ids uint16, codes uint8
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
--- Who and what is spoken of. Scope = readers (a label set) that may know of it; the qualifier tells two
--- bearers of one name apart.
-CREATE TABLE entities(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  name TEXT NOT NULL,
-  folded TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  scope INTEGER NOT NULL REFERENCES label_sets(number),
-  qualifier TEXT NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  UNIQUE(folded, scope, qualifier)
-) STRICT;
-CREATE TABLE aliases(
-  folded TEXT NOT NULL,
-  name TEXT NOT NULL,
-  entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  added_at INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(folded, entity)
-) STRICT, WITHOUT ROWID;
--- One entity counts as another from merged_at until undone_at.
-CREATE TABLE merges(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  into_entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  merged_at INTEGER NOT NULL,
-  undone_at INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
-CREATE TABLE mentions(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  entity INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  UNIQUE(ordinal, entity)
-) STRICT;
-CREATE INDEX mentions_by_entity ON mentions(entity);
-
--- Relations that a memory states surely.
-CREATE TABLE relations(
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  name TEXT NOT NULL,
-  subject INTEGER NOT NULL REFERENCES entities(number) ON DELETE CASCADE,
-  object TEXT NOT NULL,             -- folded
-  single_valued INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(ordinal, name, subject, object)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX relations_by_subject ON relations(subject, name);
-
--- Numbers of mentions and links are never reused: readers go on from the last one they saw.
--- Between memories, by the ordinals of their first versions; the source is the later one.
-CREATE TABLE links(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  source INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  target INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  kind TEXT NOT NULL CHECK (kind IN ('semantic', 'causal', 'temporal', 'session')),
-  weight REAL NOT NULL,
-  embedder INTEGER NOT NULL DEFAULT 0,  -- whose vectors found it; 0 = it needs none
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  UNIQUE(source, target, kind, embedder)
-) STRICT;
-CREATE INDEX links_by_target ON links(target);
-
--- A retain that was acknowledged under a key is answered again, not done again.
-CREATE TABLE idempotency(
-  key TEXT PRIMARY KEY,
-  body BLOB NOT NULL,
-  ids TEXT NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT, WITHOUT ROWID;
-
--- Work that follows a write: linking after a bulk import, enrichment by a language model.
-CREATE TABLE jobs(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  task TEXT NOT NULL,
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  tries INTEGER NOT NULL,
-  not_before INTEGER NOT NULL,
-  problem TEXT NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  UNIQUE(task, ordinal)
-) STRICT;
-CREATE INDEX jobs_by_ordinal ON jobs(ordinal);
-
--- Memories that a language model has been asked about, by the ordinals of their first versions.
-CREATE TABLE enrichments(
-  ordinal INTEGER PRIMARY KEY REFERENCES memories(ordinal) ON DELETE CASCADE,
-  base INTEGER NOT NULL,            -- the last version that has nothing of a model's
-  model TEXT NOT NULL,              -- the one that was asked last
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-
--- That a memory was of use, by the ordinal of its first version. Numbers are never reused.
-CREATE TABLE accesses(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  accessed_at INTEGER NOT NULL,     -- when it was recorded
-  principal INTEGER NOT NULL REFERENCES labels(number),
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE INDEX accesses_by_ordinal ON accesses(ordinal);
--- What maintenance or its owner did to a memory, by the ordinal of its first version; undone_at = forever
--- while it stands. Values are layers, states and names that the memory itself holds.
-CREATE TABLE moves(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  action TEXT NOT NULL CHECK (action IN ('promote', 'archive', 'return', 'stale')),
-  was TEXT NOT NULL,
-  became TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  made_at INTEGER NOT NULL,
-  undone_at INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE INDEX moves_by_ordinal ON moves(ordinal);
--- What an observation rests on, and what speaks against it, by the ordinals of first versions.
-CREATE TABLE evidence(
-  observation INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  source INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  stance TEXT NOT NULL CHECK (stance IN ('for', 'against')),
-  known_from INTEGER NOT NULL,
-  known_to INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(observation, source, known_from)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX evidence_by_source ON evidence(source);
--- Recalls without their words, and what they returned.
-CREATE TABLE impressions(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  recall TEXT NOT NULL UNIQUE,
-  principal INTEGER NOT NULL REFERENCES labels(number),
-  made_at INTEGER NOT NULL,
-  embedder TEXT NOT NULL,           -- fingerprint of what made the codes; empty = none
-  scale REAL NOT NULL,
-  codes BLOB NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-CREATE TABLE shown(
-  impression INTEGER NOT NULL REFERENCES impressions(number) ON DELETE CASCADE,
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  features BLOB NOT NULL,
-  accessed INTEGER NOT NULL,
-  used INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(impression, ordinal)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX shown_by_ordinal ON shown(ordinal);
-
--- What happened, in order; ids only, so that forgetting a text leaves nothing of it here.
-CREATE TABLE changes(
-  sequence INTEGER PRIMARY KEY,
-  operation TEXT NOT NULL CHECK (operation IN ('add', 'expire', 'erase', 'link', 'name', 'use')),
-  ordinal INTEGER NOT NULL,
-  stamp INTEGER NOT NULL,
-  log_hash BLOB NOT NULL
-) STRICT;
-
--- Who changed what: one row a transaction, ids and hashes only, each sealed over the one before it.
-CREATE TABLE audit(
-  number INTEGER PRIMARY KEY,
-  at INTEGER NOT NULL,
-  actor TEXT NOT NULL,              -- keyed hash of the principal; empty = the owner
-  verb TEXT NOT NULL,
-  first INTEGER NOT NULL,           -- changes of this transaction: first to last; first > last = none
-  last INTEGER NOT NULL,
-  log_hash BLOB NOT NULL,           -- of the change log after the last one
-  seal BLOB NOT NULL                -- HMAC-SHA256 over the row and the seal before it
-) STRICT;
-
-CREATE INDEX changes_of_names ON changes(sequence) WHERE operation IN ('name', 'erase');
-"""
-
 _EMPTY_NAMES = """
 INSERT INTO labels(number, text) VALUES (0, '');
 INSERT INTO label_sets(number, names) VALUES (0, '[]');
-"""
-
-# What memories state of whom, and moves that end a memory or let it hold again.
-_STATEMENTS = """
--- Subject and attribute of what a text states, folded; the text says the value. Of the last version alone.
-CREATE TABLE statements(
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  subject TEXT NOT NULL,
-  attribute TEXT NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000'),
-  PRIMARY KEY(ordinal, subject, attribute)
-) STRICT, WITHOUT ROWID;
--- Each goes on by ordinal, so that the newest rows are read without a sort.
-CREATE INDEX statements_by_attribute ON statements(subject, attribute);
-CREATE INDEX statements_by_subject ON statements(subject);
-
-CREATE TABLE moves_of_more(
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  ordinal INTEGER NOT NULL REFERENCES memories(ordinal) ON DELETE CASCADE,
-  action TEXT NOT NULL CHECK (action IN ('promote', 'archive', 'return', 'stale', 'close', 'continue')),
-  was TEXT NOT NULL,
-  became TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  made_at INTEGER NOT NULL,
-  undone_at INTEGER NOT NULL,
-  digest BLOB NOT NULL DEFAULT (x'0000000000000000')
-) STRICT;
-INSERT INTO moves_of_more SELECT * FROM moves;
--- Numbers are never given twice, not even after the last move went with its memory.
-DELETE FROM sqlite_sequence WHERE name='moves_of_more';
-INSERT INTO sqlite_sequence(name, seq) SELECT 'moves_of_more', seq FROM sqlite_sequence WHERE name='moves';
-DROP TABLE moves;
-ALTER TABLE moves_of_more RENAME TO moves;
-CREATE INDEX moves_by_ordinal ON moves(ordinal);
 """
 
 # Which times to live end by a moment is asked at every recall.
@@ -405,9 +49,105 @@ _EXPIRY = """
 CREATE INDEX jobs_by_moment ON jobs(task, not_before) WHERE task IN ('expire', 'erase', 'expired');
 """
 
+
+def time_text(micros: str) -> str:
+    """SQL for a time as text; NULL = open."""
+    # What lies outside the calendar becomes the nearest moment, as everywhere; ``%`` keeps the sign.
+    moment = f"min(max({micros}, {FIRST_INSTANT}), {LAST_INSTANT})"
+    fraction = f"(({moment} % 1000000 + 1000000) % 1000000)"
+    return (
+        f"CASE WHEN {micros} NOT IN ({BEGINNING}, {FOREVER}) THEN"
+        f" strftime('%Y-%m-%dT%H:%M:%S', ({moment} - {fraction}) / 1000000, 'unixepoch')"
+        f" || CASE {fraction} WHEN 0 THEN '' ELSE printf('.%06d', {fraction}) END || '+00:00' END"
+    )
+
+
+_ROWS = f"""
+  m.id AS id,
+  m.version AS version,
+  m.text AS text,
+  m.kind AS kind,
+  m.layer AS layer,
+  t.names AS tags,
+  e.speaker AS speaker,
+  m.source AS source,
+  {time_text("m.occurred_from")} AS event_time,
+  {time_text("m.occurred_to")} AS event_end,
+  m.occurred_precision AS event_precision,
+  {time_text("m.valid_from")} AS valid_from,
+  {time_text("m.valid_to")} AS valid_to,
+  {time_text("m.ingested_at")} AS ingested_at,
+  {time_text("m.expired_at")} AS expired_at,
+  m.superseded_by AS superseded_by,
+  {time_text("d.not_before")} AS expires_at,
+  CASE d.task WHEN 'expire' THEN 'archive' WHEN 'erase' THEN 'erase' ELSE '' END AS on_expiry,
+  (m.state & {PINNED}) <> 0 AS pinned,
+  (m.state & {STANDING}) <> 0 AS standing,
+  (m.state & {ARCHIVED}) <> 0 AS archived,
+  (m.state & {CONSOLIDATED}) <> 0 AS consolidated,
+  e.document AS document,
+  e.session AS session,
+  e.author AS author,
+  e.trust AS trust,
+  j.text AS project,
+  p.text AS path,
+  a.names AS acl,
+  m.context AS context,
+  m.relation AS relation,
+  m.expansion AS expansion,
+  m.metadata AS metadata,
+  m.salience AS salience,
+  m.confidence AS confidence,
+  m.proof_count AS proof_count
+FROM memories m
+  JOIN chunks c ON c.number = m.chunk
+  JOIN episodes e ON e.number = c.episode
+  JOIN labels p ON p.number = m.path
+  JOIN labels j ON j.number = m.project
+  JOIN label_sets t ON t.number = m.tags
+  JOIN label_sets a ON a.number = m.acl
+  LEFT JOIN jobs d ON d.ordinal = m.root AND d.task IN ('expire', 'erase')
+"""
+
+_NOW = "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)"
+
+
+def _by_its_clock(time: str, recorded: str) -> str:
+    """SQL: taken from the clock that recorded it, which may have stood ahead (ADR 0009)."""
+    return f"{time} BETWEEN {recorded} - {DAY_MICROS} AND {recorded}"
+
+
+VIEWS = f"""
+CREATE VIEW history AS SELECT{_ROWS}WHERE d.task IS NOT 'erase' OR d.not_before > {_NOW};
+CREATE VIEW current_memories AS SELECT{_ROWS}  JOIN memories r ON r.ordinal = m.root
+WHERE m.expired_at = {FOREVER} AND m.kind <> '{Kind.QUARANTINE.value}'
+  AND (m.state & {ARCHIVED | CONSOLIDATED}) = 0
+  AND (m.valid_from <= {_NOW} OR {_by_its_clock("m.valid_from", "m.ingested_at")}
+    OR {_by_its_clock("m.valid_from", "r.ingested_at")})
+  AND NOT (m.valid_to <= {_NOW} OR {_by_its_clock("m.valid_to", "m.ingested_at")})
+  AND (d.not_before IS NULL OR d.not_before > {_NOW});
+"""
+"""The SQL views that other programs may read.
+
+``history`` has every version of every memory that the bank holds, but for those whose erasure is due;
+``current_memories`` what the owner's list shows now (``Bank.list_memories``). Values are those of
+``Memory.to_dict``; times are texts in ISO 8601 UTC, which sort as the times do. No digest is compared, and no
+reader is kept out: whoever can read the file reads all of it.
+"""
+"""SQL that makes them; never edited.
+
+A change is a migration that drops both and makes them anew. One that rebuilds a table which they read drops
+them first: SQLite renames no table while a view reads one that is missing.
+"""
+
+
+def _schema(name: str) -> str:
+    return files(__package__).joinpath("schema", f"{name}.sql").read_text(encoding="utf-8")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "rows", _ROWS + triggers(CHECKSUMS.keys() - {"statements"}) + _EMPTY_NAMES),
-    Migration(2, "statements", _STATEMENTS + triggers({"statements", "moves"})),
+    Migration(1, "rows", _schema("rows") + triggers(CHECKSUMS.keys() - {"statements"}) + _EMPTY_NAMES),
+    Migration(2, "statements", _schema("statements") + triggers({"statements", "moves"})),
     Migration(3, "views", VIEWS),
     Migration(4, "expiry", _EXPIRY),
 )

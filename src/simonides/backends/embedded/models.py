@@ -165,8 +165,7 @@ def switch(connection: apsw.Connection, meta: Meta, number: int, generation: int
     """Make the target embedder the bank's, inside a write transaction; readers see it as a whole.
 
     A checksum says whether a row has a vector, so that of a row which only one of the two embedders could
-    encode
-    is computed again. Cost: one pass over the keys of ``vectors``.
+    encode is computed again. Cost: one pass over the keys of ``vectors``.
     """
     with_vector = f"SELECT ordinal FROM {keys('vectors')} WHERE embedder IS ?"
     changed: list[tuple[Any, ...]] = connection.execute(

@@ -30,11 +30,7 @@ PATIENCE_MILLISECONDS = 60_000
 
 @contextlib.contextmanager
 def sharing(folder: Path, patience: int = PATIENCE_MILLISECONDS) -> Iterator[None]:
-    """Keep purges out inside the block, others not.
-
-    Raises:
-        UnavailableError: a purge is still under way after *patience* milliseconds.
-    """
+    """Keep purges out inside the block, others not; ``UnavailableError`` after *patience* milliseconds."""
     with joined(folder, patience) as shared:
         if not shared:
             raise UnavailableError(

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simonides.backends.embedded.entities import ENTITY, read_entities_named, read_merges
+from simonides.backends.embedded.activity import ActivityRows
+from simonides.backends.embedded.entities import (
+    ENTITY,
+    read_entities_holding,
+    read_entities_named,
+    read_merges,
+)
 from simonides.backends.embedded.expiry import EXPIRIES, read_due
 from simonides.backends.embedded.job_queue import count_jobs
 from simonides.backends.embedded.maintenance import MOVE
@@ -40,8 +46,8 @@ from simonides.backends.embedded.rows import (
 )
 from simonides.index.graph import distinct
 from simonides.records.enrichment import ENRICH, LONGEST_PAUSE, MOST_TRIES, Job
-from simonides.records.entity import EntityCount, all_count_as
-from simonides.records.interval import FOREVER, LAST_INSTANT, Interval, Precision, from_micros
+from simonides.records.entity import EntityCount, EntityMerge, all_count_as
+from simonides.records.interval import FOREVER, HEAD, LAST_INSTANT, Interval, Precision, from_micros
 from simonides.records.keyed_record import spaces_of
 from simonides.records.kind import CONSOLIDATED
 from simonides.records.memory import Move
@@ -173,8 +179,8 @@ class Reading:
     def merged_entities(self, known_at: int) -> dict[int, int]:
         return read_merges(self.connection, known_at)
 
-    def entities(self, rows: NDArray[np.int64]) -> list[EntityCount]:
-        merged = all_count_as(read_merges(self.connection, FOREVER - 1))
+    def entities(self, rows: NDArray[np.int64], folded: str | None = None) -> list[EntityCount]:
+        merged = all_count_as(read_merges(self.connection, HEAD))
         mentions = self.snapshot.graph.entities(rows)
         names, places = np.unique(mentions.second, return_inverse=True)
         wholes = np.array([merged.get(int(name), int(name)) for name in names], np.int64)
@@ -183,18 +189,52 @@ class Reading:
         all_rows = max(self.snapshot.rows, 1)
         pairs = distinct(wholes[places] * all_rows + mentions.first)
         entities, times = np.unique(pairs // all_rows, return_counts=True)
+        counts = dict(zip(entities.tolist(), times.tolist(), strict=True))
+        if folded is not None:
+            bearers = set(read_entities_holding(self.connection, folded))
+            # What was merged counts by its own name only where a row mentions it: others may not know of it.
+            bearers |= {merged.get(name, name) for name in bearers.intersection(names.tolist())}
+            counts = {entity: count for entity, count in counts.items() if entity in bearers}
+        return sorted(
+            self.called(counts, HEAD), key=lambda entity: (-entity.mentions, entity.name, entity.number)
+        )
+
+    def called(self, mentions: Mapping[int, int], known_at: int) -> list[EntityCount]:
         found = []
-        for entity, count in zip(entities.tolist(), times.tolist(), strict=True):
+        for entity, count in sorted(mentions.items()):
             row = self.connection.execute(
                 f"SELECT name, kind, qualifier FROM {verified('entities')} WHERE number=?", (entity,)
             ).fetchone()
             if row is not None:
                 others = self.connection.execute(
-                    f"SELECT name FROM {verified('aliases')} WHERE entity=? ORDER BY name", (entity,)
+                    f"SELECT name FROM {verified('aliases')} WHERE entity=? AND added_at<=? ORDER BY name",
+                    (entity, known_at),
                 )
                 aliases = tuple(str(name) for (name,) in others)
                 found.append(EntityCount(entity, str(row[0]), str(row[1]), str(row[2]), aliases, count))
-        return sorted(found, key=lambda entity: (-entity.mentions, entity.name, entity.number))
+        return found
+
+    def merges(self, entities: Sequence[int], known_at: int) -> list[EntityMerge]:
+        rows: Iterable[tuple[Any, ...]] = self.connection.execute(
+            f"SELECT m.number, m.entity, e.name, m.merged_at FROM json_each(?) j"
+            f" CROSS JOIN {verified('merges m')} ON m.entity = j.value"
+            f" JOIN {verified('entities e')} ON e.number = m.entity"
+            " WHERE m.merged_at<=? AND m.undone_at=? ORDER BY m.number",
+            (json.dumps(entities), known_at, FOREVER),
+        )
+        return [EntityMerge(int(n), int(entity), str(name), _moment(at)) for n, entity, name, at in rows]
+
+    def relations_between(self, rows: Sequence[int], known_at: int) -> list[tuple[str, int, int]]:
+        found: Iterable[tuple[Any, ...]] = self.connection.execute(
+            f"SELECT DISTINCT r.name, r.subject, e.number FROM json_each(?1) j"
+            f" CROSS JOIN {verified('relations r')} ON r.ordinal = j.value"
+            f" CROSS JOIN {keys('mentions n')} ON n.ordinal = r.ordinal"
+            f" CROSS JOIN {keys('entities e')} ON e.number = n.entity"
+            f" WHERE e.folded = r.object OR EXISTS (SELECT 1 FROM {verified('aliases a')}"
+            "  WHERE a.folded = r.object AND a.entity = e.number AND a.added_at<=?2) ORDER BY 1, 2, 3",
+            (json.dumps(rows), known_at),
+        )
+        return [(str(name), int(subject), int(obj)) for name, subject, obj in found]
 
     def names(self, after: int, readers: Sequence[str] | None) -> tuple[list[str], int]:
         rows: list[tuple[Any, ...]] = self.connection.execute(
@@ -265,6 +305,13 @@ class Reading:
             for root, name, subject, obj, one in rows
         ]
 
+    def single_valued_relations(self) -> list[tuple[int, str, int, str]]:
+        rows: Iterable[tuple[Any, ...]] = self.connection.execute(
+            f"SELECT ordinal, name, subject, object FROM {verified('relations')} WHERE single_valued=1"
+            " ORDER BY ordinal, name, subject, object"
+        )
+        return [(int(ordinal), str(name), int(subject), str(obj)) for ordinal, name, subject, obj in rows]
+
     def superseded(self, after: int, until: int) -> list[tuple[int, str]]:
         rows = self.connection.execute(
             f"SELECT ordinal, superseded_by FROM {verified('memories')} WHERE superseded_by<>''"
@@ -272,6 +319,10 @@ class Reading:
             (FOREVER, until, after),
         ).fetchall()
         return [(int(str(ordinal)), str(successor)) for ordinal, successor in rows]
+
+    @property
+    def activity(self) -> ActivityRows:
+        return ActivityRows(self.connection)
 
     def evidence(self, known_at: int) -> dict[int, dict[int, str]]:
         found: dict[int, dict[int, str]] = {}
@@ -355,9 +406,12 @@ class Reading:
 
 def _source(row: Sequence[Any]) -> Source:
     text, start, stop, document, session, speaker, author, trust, recorded_at = row
+    return Source(text, start, stop, document, session, speaker, author, trust, _moment(recorded_at))
+
+
+def _moment(recorded_at: object) -> datetime:
     # An earlier version imported recorded times that no calendar has.
-    moment = decoded(lambda value: from_micros(min(value, LAST_INSTANT)) or _FIRST_MOMENT, recorded_at)
-    return Source(text, start, stop, document, session, speaker, author, trust, moment)
+    return decoded(lambda value: from_micros(min(value, LAST_INSTANT)) or _FIRST_MOMENT, recorded_at)
 
 
 def _known(rows: Iterable[tuple[Any, str, str]], readers: Sequence[str] | None) -> list[str]:

@@ -29,7 +29,7 @@ from simonides.records.kind import KIND_CODES, LAYER_CODES, Kind, Layer
 from simonides.records.memory import Memory
 from simonides.records.time_to_live import ON_EXPIRY_OF
 from simonides.records.versions import StoredVersion
-from simonides.text.speech import asks, count_words, label_of, speaker_key, utterance
+from simonides.text.speech import asks, count_words, label_of, session_key, speaker_key, utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ SELECT m.ordinal, m.id, m.kind, m.layer, m.valid_from, m.valid_to, m.ingested_at
   m.occurred_from, m.occurred_to, m.project, m.path, m.tags, m.acl, m.root, {node_of("m")},
   m.salience, m.confidence,
   m.proof_count, m.access_count, m.last_access, m.terms, v.scale, v.codes, k.codes, m.text, e.speaker,
-  m.state, e.trust, e.document
+  m.state, e.trust, e.document, e.session
 FROM {verified("memories m")}
   LEFT JOIN {verified("chunks c")} ON c.number = m.chunk
   LEFT JOIN {verified("episodes e")} ON e.number = c.episode
@@ -160,7 +160,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
     (
         ordinal, memory, kind, layer, valid_from, valid_to, ingested_at, expired_at, occurred_from,
         occurred_to, project, path, tags, acl, root, node, salience, confidence, proof, accesses, last_access,
-        terms, scale, codes, tokens, text, speaker, state, trust, document,
+        terms, scale, codes, tokens, text, speaker, state, trust, document, session,
     ) = row  # fmt: skip
     if speaker is None:
         raise ValueError("no source")
@@ -189,6 +189,7 @@ def _decoded_index_row(row: tuple[Any, ...]) -> Row:
         "asks": asks(text),
         "utterance": utterance(text, speaker, trust, filed=bool(document or path)),
         "speaker": speaker_key(speaker or label_of(text)),
+        "session": session_key(session),
         "state": state,
     }
     vector = None if codes is None else np.frombuffer(codes, np.int8)

@@ -60,9 +60,7 @@ _SWITCHES = "SELECT count(*) FROM recalls WHERE verb IN ('start', 'stop')"
 class Switches:
     """What the log of changes says of this one.
 
-    Attributes:
-        count: how often it was switched on or off.
-        on_since: the moment at which it was switched on, microseconds UTC; ``None`` = it is off.
+    How often it was switched, and since when it is on, if it is.
     """
 
     count: int
@@ -70,13 +68,7 @@ class Switches:
 
 
 class RecallLog:
-    """The log of one bank.
-
-    Args:
-        folder: of the bank.
-        read_switches: reads what the log of changes says; asked at every recall.
-        key: that encrypts the bank; ``None`` = it is plain.
-    """
+    """The log of one bank; *read_switches* reads, at every recall, what the log of changes says."""
 
     def __init__(self, folder: Path, read_switches: Callable[[], Switches], key: Key | None = None) -> None:
         self._path = folder / FILE
@@ -106,8 +98,7 @@ class RecallLog:
     def begin(self, auditor: Auditor, read: ReadAudit) -> None:
         """Add a row that switches it, whatever it was; the file is made where it is missing.
 
-        Raises:
-            DamagedError: the newest row has no number that another can follow.
+        ``DamagedError``: the newest row has no number that another can follow.
         """
         with translated(self._path):
             make_empty(self._path)
@@ -124,7 +115,7 @@ class RecallLog:
         """Add a row; it is on the disk when this returns.
 
         Raises:
-            UnavailableError: it cannot be written, so nothing may be handed out.
+            UnavailableError: it cannot be written, so nothing may be returned.
             DamagedError: the newest row has no number that another can follow.
         """
         connections = self._opened()
@@ -176,13 +167,7 @@ class RecallLog:
             return [_entry(*row) for row in rows]
 
     def verify(self, auditor: Auditor, switches: int, anchor: str | None = None) -> Chain:
-        """Check the chain, that *anchor* is one of its rows, and that no switch is missing.
-
-        Args:
-            auditor: has the key.
-            switches: how often the log of changes says that this one was switched on or off.
-            anchor: a head that was kept, ``number:seal``; ``None`` = none.
-        """
+        """Check the chain, that it holds *anchor*, ``number:seal``, and that it has so many *switches*."""
         connections, shown = self._opened(), 0
         chain = check_chain((), auditor.seal, "recalls", anchor)
         if connections is not None:

@@ -39,23 +39,13 @@ CREATE TABLE IF NOT EXISTS recall_jobs(
 
 
 class RecallJobs:
-    """The jobs of one bank. Every method opens the file for itself, so any thread may call it.
-
-    Args:
-        folder: of the bank.
-        key: that encrypts the bank; ``None`` = it is plain.
-    """
+    """The jobs of one bank. Every method opens the file for itself, so any thread may call it."""
 
     def __init__(self, folder: Path, key: Key | None = None) -> None:
         self._path = folder / FILE
         self._key = key
 
     def add(self, job: str, principal: str, request: str) -> None:
-        """Keep a job; one that is there stays as it is.
-
-        Raises:
-            UnavailableError: the file cannot be written.
-        """
         with translated(self._path):
             if not self._path.exists():
                 make_empty(self._path)
@@ -96,18 +86,12 @@ class RecallJobs:
         return texts if row is None else str(row[0])
 
     def clear(self, patience: int = _BUSY_MILLISECONDS) -> bool:
-        """Keep none, and leave no byte of them, whoever died while it wrote one.
+        """Keep none, and leave no byte of them.
+
+        False when a writer of a job held it up for *patience* milliseconds.
 
         The file stays, since another process may have it open and would go on writing where nobody reads.
-
-        Args:
-            patience: milliseconds to wait for who writes a job.
-
-        Returns:
-            whether all are gone; false where someone held it up.
-
-        Raises:
-            UnavailableError: the file cannot be written.
+        ``UnavailableError``: it cannot be written.
         """
         journal = self._path.with_name(f"{FILE}-journal")
         if not self._path.exists() and not journal.exists():

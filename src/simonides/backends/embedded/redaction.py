@@ -29,12 +29,7 @@ BLACK = "\N{FULL BLOCK}"
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """One version of a memory that is being erased.
-
-    Attributes:
-        document, session: that it belongs to; empty = none.
-        chunk: its part of the raw text.
-    """
+    """One version of a memory that is being erased; *chunk*: its part of the raw text."""
 
     document: str
     session: str

@@ -1,4 +1,4 @@
-"""Relations that rows state, and statements: the subjects and attributes that their words are about.
+"""Relations and links of rows, and statements: the subjects and attributes that their words are about.
 
 Statements follow from a memory's text and speaker alone, so an export leaves them out.
 """
@@ -8,7 +8,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from simonides.backends.embedded.rows import insert_into, keys, read_names, read_object, unverified, verified
+from simonides.backends.embedded.change_log import LINK
+from simonides.backends.embedded.models import ADD_LINK, SEMANTIC
+from simonides.backends.embedded.rows import (
+    insert_into,
+    keys,
+    node_of,
+    read_names,
+    read_object,
+    unverified,
+    verified,
+)
 from simonides.records.interval import BEGINNING, FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.kind import Kind
@@ -50,12 +60,7 @@ _WORDS = (
 
 
 class Relations:
-    """The relations and statements of rows inside a write transaction.
-
-    Args:
-        session: of the transaction.
-        canonical: the entity that an entity counts as.
-    """
+    """The relations and statements of rows; *canonical*: the entity that an entity counts as."""
 
     def __init__(self, session: WriteSession, canonical: Callable[[int], int]) -> None:
         self._session = session
@@ -196,3 +201,68 @@ def copy_relations(connection: apsw.Connection, ordinal: int, fresh: int) -> Non
         f" SELECT ?, name, subject, object, single_valued FROM {verified('relations')} WHERE ordinal=?",
         (fresh, ordinal),
     )
+
+
+class Links:
+    """The links inside a write transaction; see ``storage.writer.Links``."""
+
+    def __init__(self, session: WriteSession) -> None:
+        self._session = session
+
+    def add(self, source: int, target: int, kind: str, weight: float) -> None:
+        if source != target:
+            embedder = self._session.meta.embedder if kind == SEMANTIC else 0
+            self._session.run(ADD_LINK, source, target, kind, weight, embedder or 0)
+
+    def of_node(self, node: int, kind: str) -> list[tuple[int, int, float]]:
+        rows = self._session.all(
+            f"SELECT source, target, weight FROM {verified('links')} WHERE (source=?1 OR target=?1)"
+            " AND kind=?2"
+            " AND embedder IN (0, ?3) ORDER BY number",
+            node,
+            kind,
+            self._session.meta.embedder,
+        )
+        return [(int(source), int(target), float(weight)) for source, target, weight in rows]
+
+    def log_later(self, ordinal: int) -> None:
+        self._session.log(LINK, ordinal, self._session.now)
+
+    def before_in_session(self, session: str, root: int, readers: Sequence[str]) -> int | None:
+        row = self._session.one(
+            f"SELECT m.id FROM {keys('episodes e')} CROSS JOIN {keys('chunks c')} ON c.episode = e.number"
+            # Of first versions: other words come later, and stand where the first ones did.
+            f" CROSS JOIN {verified('memories m')} ON m.chunk = c.number AND m.ordinal = m.root"
+            f" CROSS JOIN {verified('label_sets s')} ON s.number = m.acl"
+            # Joined last, so that only the source of the memory that is found is compared.
+            f" CROSS JOIN {verified('chunks d')} ON d.number = c.number AND d.episode = e.number"
+            f" CROSS JOIN {verified('episodes f')} ON f.number = e.number AND f.session = e.session"
+            # The second condition lets SQLite use the index, which holds no empty names.
+            f" WHERE e.session=?2 AND e.session<>'' AND m.root < ?3 AND {READABLE}"
+            " ORDER BY e.number DESC, m.root DESC LIMIT 1",
+            listed(readers),
+            session,
+            root,
+        )
+        if row is None:
+            return None
+        last = f"SELECT {node_of('m')} FROM {keys('memories m')} WHERE m.id=? ORDER BY m.version DESC LIMIT 1"
+        return self._session.number(last, row[0])
+
+    def around(
+        self, moment: int, reach: int, most: int, readers: Sequence[str], before: int, after: int = -1
+    ) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for order, condition in (("DESC", "<="), ("ASC", ">")):
+            select = (
+                f"SELECT {node_of('m')}, abs(m.occurred_from - ?2)"
+                f" FROM {verified('memories m')} JOIN {verified('label_sets s')} ON s.number = m.acl"
+                f" WHERE m.occurred_from IS NOT NULL AND m.occurred_from {condition} ?2"
+                " AND m.occurred_precision IN ('instant', 'hour', 'day')"
+                " AND m.occurred_from BETWEEN ?2 - ?3 AND ?2 + ?3"
+                f" AND m.expired_at = ?4 AND m.root < ?5 AND m.root > ?7 AND {READABLE}"
+                f" ORDER BY m.occurred_from {order}, m.ordinal DESC LIMIT ?6"
+            )
+            rows = self._session.all(select, listed(readers), moment, reach, FOREVER, before, most, after)
+            found += [(int(node), int(apart)) for node, apart in rows]
+        return sorted(found, key=lambda pair: (pair[1], pair[0]))[:most]

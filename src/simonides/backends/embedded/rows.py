@@ -1,8 +1,7 @@
 """How SQL reads rows of the tables that have checksums: every FROM clause names one of three forms.
 
     verified("entities e")     the whole row, compared with its checksum
-    keys("memories m")         only columns by which rows are found and point at each other; nothing is
-    compared
+    keys("memories m")         only columns by which rows are found and refer to each other; not compared
     unverified("memories m")   the whole row, not compared; a test lists each use with its reason
 
 A row is compared after all other conditions on it, so a statement compares only the rows that it returns. No
@@ -63,9 +62,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 def verified(item: str, *, text: bool = False) -> str:
     """A FROM item: rows compared with their checksums; a damaged one makes the statement raise.
 
-    Args:
-        item: a table and, after a space, its alias.
-        text: of ``episodes``: the raw text, too, which has a checksum of its own.
+    *item*: a table and, after a space, its alias. *text*: of ``episodes``, the raw text, too.
     """
     table, _, alias = item.partition(" ")
     columns = dict.fromkeys(name for each in CHECKSUMS[table] for name in each.covered)
@@ -113,8 +110,7 @@ def node_of(alias: str) -> str:
 def parts_of(ordinals: Sequence[int]) -> Iterator[list[int]]:
     """Parts of *ordinals*, padded with the last one to one of a few lengths.
 
-    SQLite prepares a statement for every number of marks that it has not seen, which takes as long as
-    to read the rows.
+    SQLite prepares a statement for every new number of marks, which takes as long as to read the rows.
     """
     for first in range(0, len(ordinals), _BATCH):
         part = [int(ordinal) for ordinal in ordinals[first : first + _BATCH]]
@@ -141,8 +137,7 @@ def read_rows(
 def in_order(found: Mapping[int, Result], ordinals: Sequence[int]) -> list[Result]:
     """What was found by ordinal, in the order asked for.
 
-    Raises:
-        DamagedError: one is missing: a join drops a row that lost its source or labels.
+    ``DamagedError``: one is missing: a join drops a row that lost its source or labels.
     """
     try:
         return [found[ordinal] for ordinal in ordinals]
@@ -181,15 +176,11 @@ WHERE memories.ordinal IN (%s)
 def check_rows(connection: apsw.Connection, ordinals: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Compare rows of ``memories``, their vectors, sources and labels with the checksums; 0.03 ms each.
 
-    Args:
-        connection: in a transaction.
-        ordinals: of the rows.
-
     Returns:
         by ordinal, the columns of ``ROW``.
 
     Raises:
-        DamagedError: one of them is not what was written, or points at a row that is missing.
+        DamagedError: one of them is not what was written, or refers to a row that is missing.
     """
     found = {}
     labels: set[int] = set()
@@ -234,10 +225,9 @@ def _check_labels(connection: apsw.Connection, table: str, numbers: Collection[i
 
 
 def read_version(connection: apsw.Connection, ordinal: int) -> dict[str, Any]:
-    """The columns ``ROW`` of a row of ``memories``, by name; see ``check_rows``.
+    """The columns ``ROW`` of a row of ``memories``, by name.
 
-    Raises:
-        LookupError: there is no such row.
+    See ``check_rows``. ``LookupError``: there is none.
     """
     values = check_rows(connection, [ordinal]).get(ordinal)
     if values is None:
@@ -248,10 +238,9 @@ def read_version(connection: apsw.Connection, ordinal: int) -> dict[str, Any]:
 def compare_memories(
     connection: apsw.Connection, condition: str, *bindings: Any
 ) -> Iterator[tuple[dict[str, Any], bool, bool]]:
-    """Rows of ``memories`` by column, for callers that handle damage themselves.
+    """Rows of ``memories`` by column, whether each is what was written, and whether it has a vector.
 
-    Yields:
-        the row, whether it is what was written, and whether it has a vector of the bank's embedder.
+    For callers that handle damage themselves.
     """
     statement = f"SELECT {_MEMORY}, memories.digest, {HAS_VECTOR} FROM {unverified('memories')} {condition}"
     for *values, digest, embedded in connection.execute(statement, bindings):
@@ -276,13 +265,7 @@ def replace_terms(
 def decoded(read: Callable[[Any], Result], value: object, place: str = "a row") -> Result:
     """*value* as *read* converts it, such as ``Kind`` or ``int``.
 
-    Args:
-        read: raises ValueError, KeyError or TypeError for an impossible value.
-        value: as it was stored.
-        place: what holds it, for the message.
-
-    Raises:
-        DamagedError: *read* refuses it.
+    ``DamagedError`` naming *place* where it cannot.
     """
     try:
         return read(value)

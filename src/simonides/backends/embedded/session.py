@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 class WriteSession:
-    """The state of one write transaction.
-
-    Attributes:
-        connection: inside BEGIN IMMEDIATE.
-        meta: the counters as they are now.
-        now: the clock, microseconds UTC.
-    """
+    """The state of one write transaction; *meta*: the counters as they are now."""
 
     def __init__(self, connection: apsw.Connection, meta: Meta, now: int) -> None:
         self.connection = connection
@@ -50,11 +44,7 @@ class WriteSession:
         return self.connection.execute(sql, parameters).fetchone()
 
     def number(self, sql: str, *parameters: Any) -> int:
-        """The number that a statement gives.
-
-        Raises:
-            LookupError: it gives no row.
-        """
+        """The number that a statement gives; ``LookupError``: it gives no row."""
         row = self.one(sql, *parameters)
         if row is None:
             raise LookupError("the statement gave no number")

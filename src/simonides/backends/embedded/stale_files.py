@@ -59,17 +59,10 @@ def stale_files(folder: Path) -> list[Path]:
 
 
 def check_not_emptied(database: Path) -> None:
-    """Refuse to make a bank where one was.
+    """Raise ``DamagedError`` where a bank was: an index, a key or a log of one lies beside *database*.
 
     SQLite takes a missing or empty file for a new database, so a bank that lost its rows would open as an
     empty one.
-    Files that only a used bank leaves beside it tell the two apart.
-
-    Args:
-        database: the file, which is missing or holds no tables.
-
-    Raises:
-        DamagedError: an index, a key or a log of a bank lies beside it.
     """
     folder = database.parent
     beside = (KEY_FILE, recall_audit.FILE, recall_jobs.FILE, RERANKER)

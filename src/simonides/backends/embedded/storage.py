@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import uuid
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
 from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
+from simonides.backends.embedded.change_log import DELETED
+from simonides.backends.embedded.checksums import add_functions
 from simonides.backends.embedded.connection import translated
 from simonides.backends.embedded.encryption import open_file, read_key
-from simonides.backends.embedded.removal import check_removable, remove_bank
 from simonides.errors import DamagedError, UnavailableError
-from simonides.files import disk_errors, make_empty
-from simonides.storage.folder import bank_names, folder_name, sweep_store
+from simonides.files import disk_errors, has_other_names, make_empty, remove, sync_folder
+from simonides.storage.folder import ASIDE, bank_names, folder_name, sweep_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from simonides.backends.embedded.encryption import Key
     from simonides.protocols import Analyser
@@ -158,3 +162,63 @@ def _file(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+_BUSY_MILLISECONDS = 5_000
+
+
+def remove_bank(folder: Path, key: Key | None = None) -> None:
+    """Delete a bank, which this process has closed, with everything in its folder.
+
+    The folder is renamed, so that nobody opens the bank any more; the database is marked, which a process
+    that has it open finds in its next transaction (see ``read_meta``); then the files are removed. A crash
+    before the end leaves a renamed folder, which the next sweep removes.
+
+    ``UnavailableError``: the folder cannot be taken away, and the bank is as it was; or it was taken away,
+    and files of it stay. The message says which.
+    """
+    aside = folder.with_name(ASIDE + uuid.uuid4().hex)
+    try:
+        folder.rename(aside)
+    except OSError as error:
+        raise UnavailableError(
+            f"{folder}: cannot be deleted ({error.strerror}); nothing was changed; check the permissions of "
+            f"the folder above, and that no other process has the bank open"
+        ) from error
+    # A bank that is damaged or on a full disk is deleted all the same; only its open readers learn it later.
+    with contextlib.suppress(apsw.Error):
+        _mark(aside / "memory.db", key)
+    if not remove(aside):
+        raise UnavailableError(
+            f"{folder}: the bank is deleted, and some of its files stay in {aside}: they cannot be removed "
+            "now; check its permissions and the disk. The next opening of the store tries again"
+        )
+    with disk_errors(folder, "deleted"):
+        sync_folder(folder.parent)
+
+
+def check_removable(folder: Path) -> None:
+    """Raise ``UnavailableError`` where bytes of a bank would stay: under symbolic or other hard links."""
+    with disk_errors(folder, "deleted"):
+        inside = [Path(at, name) for at, folders, files in os.walk(folder) for name in (*folders, *files)]
+        for path in (folder, *inside):
+            if path.is_symlink():
+                raise UnavailableError(
+                    f"{path}: is a link to {path.readlink()}, where the bank's bytes would stay; nothing was "
+                    "deleted. Put what it leads to in its place, or delete link and target yourself"
+                )
+            if has_other_names(path):
+                raise UnavailableError(
+                    f"{path}: has another name elsewhere (a hard link), where its bytes would stay; nothing "
+                    f"was deleted. Find it by `find DISK -samefile {path}`, remove it and try again"
+                )
+
+
+def _mark(database: Path, key: Key | None) -> None:
+    connection = open_file(database, key)
+    try:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        add_functions(connection)
+        connection.execute("UPDATE meta SET bank=?", (DELETED,))
+    finally:
+        connection.close()

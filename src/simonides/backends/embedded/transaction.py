@@ -14,11 +14,10 @@ from simonides.backends.embedded.entities import Entities
 from simonides.backends.embedded.expiry import Expiries
 from simonides.backends.embedded.job_queue import JobQueue
 from simonides.backends.embedded.keys import Keys
-from simonides.backends.embedded.links import Links
 from simonides.backends.embedded.maintenance import Maintenance
 from simonides.backends.embedded.models import Models
 from simonides.backends.embedded.reader import Reading
-from simonides.backends.embedded.relations import Relations
+from simonides.backends.embedded.relations import Links, Relations
 from simonides.backends.embedded.session import WriteSession
 from simonides.backends.embedded.sources import Sources
 from simonides.backends.embedded.versions import Versions
@@ -39,10 +38,7 @@ if TYPE_CHECKING:
 class WriteTransaction:
     """The rows of one bank inside BEGIN IMMEDIATE; made by ``EmbeddedBank.writing``.
 
-    Attributes:
-        now: the clock, microseconds UTC.
-        versions, sources, entities, relations, links, queue, expiries, keys, models, maintenance: each reads
-            and writes one group of tables.
+    Each of its parts reads and writes one group of tables; see ``storage.writer``.
     """
 
     def __init__(
@@ -79,11 +75,6 @@ class WriteTransaction:
 
     @property
     def snapshot(self) -> IndexSnapshot:
-        """The bank before this transaction's own writes.
-
-        Raises:
-            DamagedError: a row makes no arrays; it can be erased all the same.
-        """
         if isinstance(self._snapshot, DamagedError):
             raise self._snapshot
         return self._snapshot

@@ -113,7 +113,7 @@ def verify(
         snapshot: at the same change; ``None`` = there is none, because rows cannot be read.
         files: the file layer.
         index: the bank's index folder.
-        now: the clock, microseconds UTC; ``None`` = what was recorded after it is not named.
+        now: the clock; ``None`` = what was recorded after it is not named.
     """
     problems: list[str] = []
     checked: dict[str, int] = {}

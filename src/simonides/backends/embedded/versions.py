@@ -442,7 +442,7 @@ class Versions:
                 mentioned |= {int(entity) for (entity,) in self._session.all(select, ordinal)}
                 self._session.run("DELETE FROM memories WHERE ordinal=?", ordinal)
                 self._sources.drop_unused(int(chunk))
-                self._session.log(ERASE, int(ordinal), 0)
+                self._session.log(ERASE, int(ordinal), self._session.now)
             erased += bool(rows) and memory in ids
         for entity in sorted(mentioned):
             self._entities.drop_unused(entity)

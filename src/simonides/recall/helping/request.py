@@ -85,11 +85,7 @@ def degraded(answer: Recall, *notes: str) -> Recall:
 
 
 def read_wait(value: object) -> float:
-    """Seconds to wait.
-
-    Raises:
-        InputError: it is no number from 0 to ``LONGEST_WAIT_SECONDS``.
-    """
+    """Seconds to wait; ``InputError``: it is no number from 0 to ``LONGEST_WAIT_SECONDS``."""
     if (
         isinstance(value, bool)
         or not isinstance(value, Real)

@@ -11,7 +11,7 @@ Relevant is what matches at least relevant_share times as well as the best state
 
 A question shares more words with a question than its answer does, so a bank that keeps its turns would answer
 a question with the same question, asked before. What a row is was recognised when it was written
-(``records.utterance``). Whether it repeats another is read here, from the texts of rows that the asker sees:
+(``records.kind``). Whether it repeats another is read here, from the texts of rows that the asker sees:
 the later one has no number and at most half of its words for itself. Nothing else moves: statements keep
 their order, and so do the rows that they pass. Scores stay as they are. Where the query is about questions
 ("what did I ask …") nothing moves.

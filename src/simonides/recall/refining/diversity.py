@@ -130,11 +130,7 @@ def banded_pairs(signatures: NDArray[np.uint32], bands: int, rows: int) -> Mappi
 
 
 def _one_number_each(cut: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """Bands as one number each, the same for the same, shape (bands, n).
-
-    Args:
-        cut: shape (n, bands, rows).
-    """
+    """Bands as one number each, the same for the same, shape (bands, n); *cut*: shape (n, bands, rows)."""
     numbers = cut[:, :, 0].astype(np.uint64)
     for row in range(1, cut.shape[2]):
         numbers *= _MIXER

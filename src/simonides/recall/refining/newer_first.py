@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,59 +76,70 @@ _SHARED_WORDS, _SHARE = 2, 1 / 4
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ChangeWords:
-    """A text as it is compared.
+    """A text as it is compared; each part is read when it is first asked for, since few pairs need them all.
 
     Attributes:
-        speaker: who says it; empty = the caller.
+        text: without a label of its speaker.
+        speaker: who says it, folded; empty = the caller.
         assistant: whether an assistant does.
-        words: its terms but for stop-words, days and times.
-        names: in it, those of days and months left out.
-        values: names, words with a digit, days and times, folded.
-        says_so, says_when: whether it says that something changed, and a day or a time.
-        shifts: whether it says that a day or a time may have changed.
-        short: whether it is short enough to be about one thing.
-        unreal: whether it tells of a wish, a plan or what did not come about.
-        others: those who stand in some relation to somebody ("my brother").
     """
 
+    text: str
     speaker: str
     assistant: bool
-    words: frozenset[str]
-    names: frozenset[str]
-    values: frozenset[str]
-    says_so: bool
-    says_when: bool
-    shifts: bool
-    short: bool
-    unreal: bool
-    others: frozenset[str]
+    analyser: Analyser
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its terms but for stop-words, days and times."""
+        return frozenset(self.analyser.query_terms(_WHEN.sub(" ", self.text)))
 
-def read_change_words(text: str, speaker: str, analyser: Analyser, *, assistant: bool) -> ChangeWords:
-    """The words of *text*, which has no label of its speaker."""
-    names = frozenset(
-        word
-        for word in _INSIDE.findall(text)
-        if word[0].isupper() and len(word) > 1 and not _WHEN.match(word)
-    )
-    words = frozenset(analyser.query_terms(_WHEN.sub(" ", text)))
-    when = frozenset(found[0].lower() for found in _WHEN.finditer(text))
-    numbers = frozenset(word for word in words if any(character.isdigit() for character in word))
-    return ChangeWords(
-        speaker=speaker.casefold(),
-        assistant=assistant,
-        words=words,
-        names=names,
-        values=frozenset(name.casefold() for name in names) | numbers | when,
-        says_so=bool(_SAYS_SO.search(text)),
-        says_when=bool(when),
-        shifts=bool(_SHIFTS.search(text)),
-        short=len(text) <= _LONGEST and "\n" not in text,
-        unreal=bool(_UNREAL.search(text)),
-        others=frozenset(found[0].lower() for found in _OTHERS.finditer(text)),
-    )
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Those in it, without days and months."""
+        return frozenset(
+            word
+            for word in _INSIDE.findall(self.text)
+            if word[0].isupper() and len(word) > 1 and not _WHEN.match(word)
+        )
+
+    @cached_property
+    def when(self) -> frozenset[str]:
+        """The days and times that it says."""
+        return frozenset(found[0].lower() for found in _WHEN.finditer(self.text))
+
+    @cached_property
+    def values(self) -> frozenset[str]:
+        """Names, words with a digit, days and times, folded."""
+        numbers = {word for word in self.words if any(map(str.isdigit, word))}
+        return frozenset(name.casefold() for name in self.names) | numbers | self.when
+
+    @cached_property
+    def says_so(self) -> bool:
+        """Whether it says that something changed."""
+        return bool(_SAYS_SO.search(self.text))
+
+    @cached_property
+    def shifts(self) -> bool:
+        """Whether it says that a day or a time may have changed."""
+        return bool(_SHIFTS.search(self.text))
+
+    @property
+    def short(self) -> bool:
+        """Whether it is short enough to be about one thing."""
+        return len(self.text) <= _LONGEST and "\n" not in self.text
+
+    @cached_property
+    def unreal(self) -> bool:
+        """Whether it tells of a wish, a plan or what did not come about."""
+        return bool(_UNREAL.search(self.text))
+
+    @cached_property
+    def others(self) -> frozenset[str]:
+        """Those who stand in some relation to somebody ("my brother")."""
+        return frozenset(found[0].lower() for found in _OTHERS.finditer(self.text))
 
 
 def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> bool:
@@ -160,7 +171,7 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
         return False
     if not (old.values and new.values - old.values):
         return False
-    if shared and old.says_when and new.says_when and new.shifts:
+    if shared and old.when and new.when and new.shifts:
         return True
     # "e10" is read as "e10" and "10": one word.
     whole = [word for word in shared if not any(word != other and word in other for other in shared)]
@@ -427,7 +438,7 @@ def _read(view: View, head: Sequence[Candidate], analyser: Analyser, as_of: int)
                 "" if "\n" in text else text,
                 said_by or None,
                 bool(memory.session),
-                read_change_words(text, said_by, analyser, assistant=assistant),
+                ChangeWords(text, said_by.casefold(), assistant, analyser),
             )
         )
     return rows
@@ -437,14 +448,19 @@ def _change(old: _Row, new: _Row, asked: frozenset[str]) -> Change | None:
     if old.turn or new.turn:
         compare = partial(_compare_turns, old, new)
         found = compare(old.text, new.text) or compare_by_one_name(old.text, new.text, compare)
-        about_one = share_words(old.words, new.words)
     else:
         found = compare_statements(old.text, new.text, earlier_speaker=old.speaker, later_speaker=new.speaker)
-        about_one = old.words.short and new.words.short
-    if found is not None and not (found.sure or about_one):
+    if found is not None and not (found.sure or _about_one(old, new)):
         # Two of many things that long texts tell.
         found = None
     return SAYS_SO if found is None and says_changed(old.words, new.words, asked) else found
+
+
+def _about_one(old: _Row, new: _Row) -> bool:
+    """Whether both tell so much of the same that an unsure change is one."""
+    if old.turn or new.turn:
+        return share_words(old.words, new.words)
+    return old.words.short and new.words.short
 
 
 def _compare_turns(old: _Row, new: _Row, earlier: str, later: str) -> Change | None:

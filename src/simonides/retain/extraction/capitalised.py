@@ -220,7 +220,11 @@ def _says_nothing(tokens: Sequence[_Token], passage: Passage, *, leading: bool) 
     first, second = tokens[0].lower, tokens[1].lower
     if first in section("name_words", "title"):
         return False
-    if first in section("name_words", "time") and _dates(passage.text, tokens[0].start):
+    start = tokens[0].start
+    # Behind a preposition or a day it is a month: ``in May Ann left``.
+    if first in section("name_words", "time") and _BEFORE_A_MONTH.search(
+        passage.text, max(0, start - 12), start
+    ):
         return True
     if first in given_names():
         number = passage.sentence_number(tokens[0].start)
@@ -231,11 +235,6 @@ def _says_nothing(tokens: Sequence[_Token], passage: Passage, *, leading: bool) 
     if leading:
         return first not in section("name_words", "head") or second in given_names()
     return second in given_names() and first not in section("name_words", "head")
-
-
-def _dates(text: str, position: int) -> bool:
-    """Whether a preposition or a day makes the word at *position* a month: ``in May Ann left``."""
-    return _BEFORE_A_MONTH.search(text, max(0, position - 12), position) is not None
 
 
 def _several(tokens: list[_Token], evidence: _Evidence) -> Mention | None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from simonides.records.extraction import Cause
 from simonides.retain.extraction.passage import Cue, by_trigger, triggered
+from simonides.retain.extraction.rules import read_rules
 
 if TYPE_CHECKING:
     from simonides.retain.extraction.passage import Passage, Span
@@ -54,184 +55,11 @@ class Connective(Cue):
     nouns: bool = False
 
 
-_WHEN = (
-    r"(?:then|when|last|this|that|the|early|late|mid|about|around|at|childhood|birth|day|being"
-    r"|our|my|his|her|their|its|your|an?|\d\S*|[a-z]+ing|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*"
-    r"|spring|summer|autumn|winter|yesterday|morning|noon|midnight|christmas|easter)\b"
-)
-_PAST = (
-    r"(?:\w+ed|last|first|was|were|had|did|spoke|met|saw|went|got|came|left|began|became|caught|took|made"
-    r"|lost)\b"
-)
-_PRESENT = (
-    r"(?:is|are|am|has|have|does|do|can|cannot|will|must|should|need|want|know|\w+'(?:s|re|m|t|ve|ll)"
-    r"|\w{3,}s)\b"
-)
-# A present verb within a few words, no past one before it, no time right behind.
-_STATE_FOLLOWS = rf"(?!\s+{_WHEN})(?=\s+(?:(?!{_PAST})\S{{1,30}}\s+){{0,4}}?{_PRESENT})"
-
-CONNECTIVES = (
+CONNECTIVES = tuple(
     Connective(
-        "because",
-        r"\b(?:(?:simply|just|partly|mainly|only)\s+)?(?:because(?:\s+of)?|'cause)\b",
-        "because cause",
-        "The release moves because the token service has to be rewritten.",
-        "The main cause is unknown.",
-        ("the token service has to be rewritten", "The release moves"),
-        Shape.EFFECT_FIRST,
-        0.9,
-    ),
-    Connective(
-        "due to",
-        r"\b(?:due|owing)\s+to\b(?!\s+(?:be|start|begin|arrive|leave|launch|ship|open|release)\b)",
-        "due owing",
-        "The drill was cancelled due to heavy rain.",
-        "The release is due to start on Monday.",
-        ("heavy rain", "The drill was cancelled"),
-        Shape.EFFECT_FIRST,
-        0.8,
-        nouns=True,
-    ),
-    Connective(
-        "caused by",
-        r"\b(?:(?:is|was|were|are|been|being)\s+)?(?:caused|triggered|brought\s+about)\s+by\b",
-        "caused triggered brought",
-        "The outage was caused by a leap second.",
-        "The outage was caused somehow.",
-        ("a leap second", "The outage"),
-        Shape.EFFECT_FIRST,
-        0.9,
-        nouns=True,
-    ),
-    Connective(
-        "as a result of",
-        r"\bas\s+a\s+(?:direct\s+)?(?:result|consequence)\s+of\b",
-        "result consequence",
-        "Two yachts stranded as a result of the low tide.",
-        "As a result, two yachts stranded.",
-        ("the low tide", "Two yachts stranded"),
-        Shape.EFFECT_FIRST,
-        0.8,
-        nouns=True,
-    ),
-    Connective(
-        "thanks to",
-        r"\bthanks\s+to\b(?!\s+(?:you|everyone|everybody|all)\b)",
-        "thanks",
-        "The council renewed thanks to the early warning.",
-        "Many thanks to everyone.",
-        ("the early warning", "The council renewed"),
-        Shape.EFFECT_FIRST,
-        0.6,
-        nouns=True,
-    ),
-    Connective(
-        "since",
-        rf"(?<!\bever\s)\bsince\b{_STATE_FOLLOWS}",
-        "since",
-        "We kept two servers, since traffic fits in a shoebox.",
-        "Linnet has led it since 4 May 2026.",
-        ("traffic fits in a shoebox", "We kept two servers"),
-        Shape.EFFECT_FIRST,
-        0.5,
-    ),
-    Connective(
-        "so that",
-        r"\bso\s+that\b(?!')",
-        "so",
-        "Signing keys are rotated so that a lost laptop does no harm.",
-        "It was so long that we left.",
-        ("Signing keys are rotated", "a lost laptop does no harm"),
-        Shape.CAUSE_FIRST,
-        0.6,
-    ),
-    Connective(
-        "so",
-        r",\s+so\b(?=\s+(?:i|we|he|she|it|they|you|the|our|my|his|her|its|their"
-        r"|[a-z]+\s+(?:is|are|was|were|had|has|have|will|must|can|did))\b)",
-        "so",
-        "The doorbell is broken, so visitors have to phone.",
-        "It was fun, so much fun.",
-        ("The doorbell is broken", "visitors have to phone"),
-        Shape.CAUSE_FIRST,
-        0.5,
-    ),
-    Connective(
-        "led to",
-        r"(?:,\s+which\s+|\b)(?:led|leads|leading)\s+to\b",
-        "led leads leading",
-        "A sign error led to negative water levels.",
-        "He led the team to victory.",
-        ("A sign error", "negative water levels"),
-        Shape.CAUSE_FIRST,
-        0.9,
-        nouns=True,
-    ),
-    Connective(
-        "caused",
-        r"(?:,\s+which\s+|\b)(?:has\s+|had\s+)?"
-        r"(?:(?:caused|triggered)\b(?!\s+by\b)|(?:causes|triggers)(?=\s+(?:an?|the|us|it|them|him|her)\s))",
-        "caused causes triggered triggers",
-        "The leap second caused a two-hour outage.",
-        "The outage was caused by a leap second.",
-        ("The leap second", "a two-hour outage"),
-        Shape.CAUSE_FIRST,
-        0.9,
-        nouns=True,
-    ),
-    Connective(
-        "resulted in",
-        r"(?:,\s+which\s+|\b)(?:resulted|resulting)\s+in\b",
-        "resulted resulting",
-        "The drift resulted in wrong readings.",
-        "The drift resulted from cold crystals.",
-        ("The drift", "wrong readings"),
-        Shape.CAUSE_FIRST,
-        0.9,
-        nouns=True,
-    ),
-    Connective(
-        "which broke",
-        r",\s+which\s+(?=(?:broke|made|meant|means|stopped|blocked|delayed|prevented|forced|slowed|halved"
-        r"|doubled|fixed|closes|closed)\b)",
-        "which",
-        "The frame changed its length, which broke the parser.",
-        "The parser, which we wrote, is fine.",
-        ("The frame changed its length", "broke the parser"),
-        Shape.CAUSE_FIRST,
-        0.8,
-    ),
-    Connective(
-        "as a result",
-        r"\bas\s+a\s+(?:result|consequence)\b,?(?!\s*of\b)",
-        "result consequence",
-        "The gateway lost power. As a result, two gauges went silent.",
-        "As a result of that, two gauges went silent.",
-        ("The gateway lost power", "two gauges went silent"),
-        Shape.NEXT_SENTENCE,
-        0.8,
-    ),
-    Connective(
-        "therefore",
-        r"\b(?:therefore|consequently|hence|for\s+(?:this|that)\s+reason)\b,?",
-        "therefore consequently hence reason",
-        "The lease uses the local clock. Therefore it outlives the server.",
-        "There is a reason for everything.",
-        ("The lease uses the local clock", "it outlives the server"),
-        Shape.NEXT_SENTENCE,
-        0.8,
-    ),
-    Connective(
-        "that is why",
-        r"\b(?:that's|that\s+is|this\s+is|which\s+is)\s+why\b",
-        "why",
-        "The cat hates the compressor. That is why it sleeps upstairs.",
-        "Nobody knows why it sleeps.",
-        ("The cat hates the compressor", "it sleeps upstairs"),
-        Shape.NEXT_SENTENCE,
-        0.7,
-    ),
+        *rule.cue, rule.pairs("finds")[0], Shape(rule["shape"]), float(rule["weight"]), rule["is"] == "nouns"
+    )
+    for rule in read_rules("causes")
 )
 """Every connective; where two match at one place, the longer match counts."""
 

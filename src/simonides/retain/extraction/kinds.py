@@ -22,41 +22,13 @@ from typing import TYPE_CHECKING
 from simonides.records.extraction import EntityKind
 from simonides.records.kind import Kind
 from simonides.retain.extraction.passage import Cue, by_trigger, section, triggered
+from simonides.retain.extraction.rules import read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simonides.records.extraction import Mention
     from simonides.retain.extraction.passage import Passage
-
-_NO_NAME = (
-    r"(?!(?:it|this|that|there|here|what|who|he|she|they|i|you|we|these|those|how|so|my|your|his|her|our"
-    r"|their|its|and|but|or|if|when|people|would|do|does|did)\b)"
-)
-_NAME = rf"{_NO_NAME}(?-i:[A-Z])[\w.'-]{{1,30}}"
-_SUBJECT = rf"(?:\b(?:i|we|they|he|she|everyone)|\b{_NAME})"
-_ADVERB = (
-    r"(?:\s+(?:really|also|just|always|absolutely|usually|still|now|generally|much|strongly|do|have|finally"
-    r"|all))?"
-)
-
-
-# Not the end of a sentence; a point inside a name is none.
-_WITHIN = r"(?:[^.!?\n]|\.(?=\w))"
-_CLAUSE_START = r"(?:\A|[.!?,;:\n–—-]\s*|\b(?:and|but|because|so|since|that|as|know|yes|yeah|well|plus)\s+)"
-_DO = (
-    r"(?:run|call|phone|restart|check|drain|ask|promote|tell|charge|freeze|use|open|close|create|delete"
-    r"|write|read|send|set"
-    r"|stop|start|wait|turn|point|add|remove|rotate|clear|deploy|push|merge|commit|install|update|store"
-    r"|share|review|test"
-    r"|verify|rebuild|disable|enable|keep|build|copy|publish|press|click|do\s+not|don't)"
-)
-_PRAISE = (
-    r"(?:best|great|good|amazing|awesome|perfect|key|way|bit|lot|few|couple|wonderful|nice|blast|big|huge"
-    r"|fantastic|real|super"
-    r"|same|only|worst|most|true|beautiful|lovely|cool|fun|reminder|blessing|must|total|bummer|pleasure"
-    r"|shame|pity)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,168 +38,7 @@ class KindCue(Cue):
     kind: Kind
 
 
-KIND_CUES = (
-    KindCue(
-        "settled",
-        r"(?<!\bnot\s)(?<!\bhaven't\s)(?<!n't\s)(?<!\bto\sbe\s)\b(?:decided|agreed\s+(?:to|that|on|upon)"
-        r"|settled\s+on|opted\s+(?:for|to|not)|ruled\s+out"
-        r"|resolved\s+to|signed\s+off\s+on|approved)\b",
-        "decided agreed settled opted ruled resolved signed approved",
-        "After the storm we agreed that gauges must split their backlog.",
-        "We have not decided anything.",
-        Kind.DECISION,
-    ),
-    KindCue(
-        "chose",
-        rf"{_SUBJECT}\s+(?:(?:have|has|'ve)\s+)?(?:chose|chosen|picked|selected)\b(?!\s+(?:up|on)\b)"
-        rf"|\bgo(?:ing)?\s+with\b(?=\s+[\w`]+\s+(?:for|because|as|instead|over|rather)\b)",
-        "chose chosen picked selected go going",
-        "We chose DuckDB for the readings.",
-        "The well-chosen colours are going with the wall.",
-        Kind.DECISION,
-    ),
-    KindCue(
-        "plan changed",
-        r"\b(?:from\s+now\s+on|as\s+of\s+(?:today|now)|no\s+longer\s+(?:use|support|allow|ship)s?"
-        r"|slips?\s+(?:again,?\s+)?from"
-        r"|moves?\s+from\s+.{1,40}\s+to\b|stops\s+(?:buying|using|supporting|shipping)"
-        r"|(?:is|was|are)\s+(?:postponed|deprecated|scheduled|planned)\s+(?:to|for|until|in\s+favou?r))\b",
-        "now as no moves move slips slip stops postponed deprecated scheduled planned",
-        "From now on every service stores time in UTC.",
-        "There is no longer way home than this.",
-        Kind.DECISION,
-    ),
-    KindCue(
-        "one thing for another",
-        r"\b(?:will|now)\s[^.!?\n]{0,110}\binstead\s+of\b|\binstead\s+of\s+(?:mon|tues|wednes|thurs|fri"
-        r"|satur|sun)day\b"
-        r"|\b(?:raised?|lowered|increased|reduced|goes\s+(?:up"
-        r"|down))\s[^.!?\n]{0,60}?\bfrom\s+[\d`]\S{0,20}\s+to\s",
-        "will now instead raise raised lowered increased reduced goes",
-        "Heron will publish a forecast every six hours instead of every hour.",
-        "She was raised from rags to riches and now sings.",
-        Kind.DECISION,
-    ),
-    KindCue(
-        "decision stated",
-        r"\A\W*(?:adr|decision|decided|resolution)\b[^.\n]{0,40}:|\b(?:the|our|final)\s+decision\s+(?:is"
-        r"|was)\s+(?:to|that|not)\b",
-        "adr decision decided resolution",
-        "Decision: readings move to PostgreSQL.",
-        "A decision is due.",
-        Kind.DECISION,
-    ),
-    KindCue(
-        "will do",
-        r"\bwe\s+(?:will|shall|won't|are\s+going\s+to|move|keep|hire|stop|drop|adopt"
-        r"|switch)\b(?=.{0,160}\b(?:instead\s+of|rather\s+than|because|so\s+that|from)\b)",
-        "we",
-        "We keep two rented servers rather than moving to a cloud, because traffic is small.",
-        "We keep bees.",
-        Kind.DECISION,
-    ),
-    KindCue(
-        "to do",
-        rf"\A\W*to\s+[a-z]{{3,20}}\s+{_WITHIN}{{2,80}},\s+{_DO}\s",
-        "to",
-        "To rotate the signing keys, create the new pair with `mtkeys new`.",
-        "To be honest, I liked it.",
-        Kind.PROCEDURAL,
-    ),
-    KindCue(
-        "how to",
-        r"\bhow\s+to\s+\w+\b[^\n]{0,60}:|\A\W*(?:step\s+\d|steps:)|\bfollow\s+these\s+steps\b"
-        r"|(?<!'ll\s)(?<!\bto\s)(?<!\bwill\s)\bmake\s+sure\s+(?:to|that)\b",
-        "how step steps make",
-        "How to calibrate a gauge: read the brass staff three times.",
-        "I'll make sure to ask how to do it.",
-        Kind.PROCEDURAL,
-    ),
-    KindCue(
-        "in order",
-        rf"\bfirst\b,?{_WITHIN}{{3,120}}\b(?:then|and\s+after\s+that|finally)\b,?\s+[a-z`]{{3}}"
-        r"|\A\s*1[.)]\s.{3,200}\n\s*2[.)]\s",
-        "first 1",
-        "First charge the batteries, then freeze all releases.",
-        "The first time was then.",
-        Kind.PROCEDURAL,
-    ),
-    KindCue(
-        "when do",
-        rf"\A(?:if|when|whenever|before|after|during)\b{_WITHIN}{{3,120}},\s+(?:please\s+|always\s+"
-        rf"|never\s+|first\s+)?{_DO}\b"
-        rf"|\bon\s+the\s[^.!?\n,]{{3,60}}\b(?:each|every)\s+\w+,?\s+{_DO}\b",
-        "if when whenever before after during on",
-        "If the ingest queue stops moving, drain it before you restart.",
-        "When the clocks went back, QM-1 stored one hour twice.",
-        Kind.PROCEDURAL,
-    ),
-    KindCue(
-        "rule",
-        rf"(?:\A|[.!\n]\s+)(?:always|never|do\s+not|please)\s+{_DO}\b|\bmust(?:\s+not|\s+never"
-        rf"|n't)?\s+be\s+\w+ed\b"
-        r"|\bmust\s+(?:always|never|not)\s+\w+",
-        "always never do please must mustn't",
-        "Never deploy on a Friday.",
-        "Never mind, it must have been fun.",
-        Kind.PROCEDURAL,
-    ),
-    KindCue(
-        "likes",
-        rf"(?:{_CLAUSE_START}(?:i|we|they){_ADVERB}\s+(?:prefer|like|love|hate|dislike|adore|detest|enjoy)"
-        rf"|(?:\b(?:he|she|everyone)|\b{_NAME}){_ADVERB}\s+(?:prefers|likes|loves|hates|dislikes|adores"
-        rf"|detests|enjoys))\b"
-        r"(?!\s+(?:that|this|it|you|your|these|those|them|how|when|what|i|to\s+(?:see|hear|know|think))\b)",
-        "prefer prefers like likes love loves hate hates dislike dislikes adore adores detest detests "
-        "enjoy enjoys",
-        "Nerys Halvorquill prefers charts without gridlines.",
-        "Sounds like a plan, people like you; I like that, the ones I love know.",
-        Kind.PREFERENCE,
-    ),
-    KindCue(
-        "favourite",
-        r"\b(?:my|his|her|their|[\w-]+'s)\s+(?:all-time\s+)?favou?rites?\b|\bwould\s+rather\b|\bcan(?:no"
-        r"|')t\s+stand\b|\b(?:is|am|are|'m|'s)\s+(?:a\s+(?:big|huge)\s+fan|(?:very\s+)?fond"
-        r"|allergic)\s*(?:of|to)?\b"
-        r"|\b(?:wants?|insists?\s+on|drinks?|eats?)\s+(?:no|only)\b|\bdo(?:es)?\s*n[o']t\s+(?:like|eat"
-        r"|drink)\b",
-        "favourite favorite favourites favorites rather stand fan fond allergic want wants insist "
-        "insists drink drinks eat eats like",
-        "Kofi Dunmarrow drinks only ginger tea at work.",
-        "Ask a fan, rather than me.",
-        Kind.PREFERENCE,
-    ),
-    KindCue(
-        "wants",
-        rf"\b{_NAME}\s+(?:wants(?!\s+to\b)|refuses(?!\s+to\b)|insists\s+on|asks\s+(?:for|not\s+to)|avoids"
-        rf"|learns\s+best)\b",
-        "wants refuses insists asks avoids learns",
-        "Cordula Vantwick wants urgent alerts by telephone.",
-        "Cordula wants to leave and asks why.",
-        Kind.PREFERENCE,
-    ),
-    KindCue(
-        "is a",
-        rf"(?:\A|[.!?\n]\s*|,\s+){_NO_NAME}(?:the\s+|an?\s+)?[\w`][\w`' -]{{0,60}}?\s+(?:is|are)\s+"
-        rf"(?:(?:an?|the|our)\s+(?!{_PRAISE}\b)|one\s+of\b|part\s+of\b|called\b|made\s+of\b|located\b"
-        rf"|based\b|led\s+by\b)|\b(?:means\s+that|stands\s+for|refers\s+to|consists\s+of"
-        rf"|is\s+defined\s+as|was\s+born)\b",
-        "is are means stands refers consists born",
-        "Marrowtide is a tide-gauge data service.",
-        "Sports are the best, it is a blast.",
-        Kind.SEMANTIC,
-    ),
-    KindCue(
-        "does by nature",
-        r"\b(?:owns|leads|is\s+(?:led|owned|run)\s+by|works\s+(?:at|as|for|from)|lives\s+in|reports\s+to"
-        r"|depends\s+on|supports|contains|belongs\s+to|costs|requires|provides|runs\s+on)\b",
-        "owns owned leads led run works lives reports depends supports contains belongs costs requires "
-        "provides runs",
-        "Isaura Plimwater owns ingest.",
-        "He works hard and runs often.",
-        Kind.SEMANTIC,
-    ),
-)
+KIND_CUES = tuple(KindCue(*rule.cue, Kind(rule["kind"])) for rule in read_rules("kinds"))
 """Cues in the order in which they are tried, kind by kind."""
 
 _BEFORE_CODE = tuple(cue for cue in KIND_CUES if cue.kind is not Kind.SEMANTIC)

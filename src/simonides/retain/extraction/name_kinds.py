@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from simonides.records.extraction import EntityKind
 from simonides.retain.extraction.passage import compiled, given_names, is_common, is_listed, lines, section
+from simonides.retain.extraction.rules import read_rules
 from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
@@ -48,74 +49,15 @@ class Hint:
     counterexample: tuple[str, str]
 
 
-HINTS = (
+HINTS = tuple(
     Hint(
-        EntityKind.OTHER,
-        r"\bproject\s+\Z",
-        "",
-        ("we run Project Ada", "Ada"),
-        ("we project Ada", "we"),
-    ),
-    Hint(
-        EntityKind.OTHER,
-        "",
-        r"\A\s+(?:project|library|framework|service|server|database|api|app|gauge|release|branch|repo"
-        r"|module)\b",
-        ("the Ada project", "Ada"),
-        ("Ada projects calm", "Ada"),
-    ),
-    Hint(
-        EntityKind.PLACE,
-        r"\b(?:city|town|village|island|state|country|capital|province|region|suburb)(?:\s+(?:of|called"
-        r"|named))?\s+\Z",
-        "",
-        ("the town of Tollhaven", "Tollhaven"),
-        ("the city Ann likes", "likes"),
-    ),
-    Hint(
-        EntityKind.PLACE,
-        r"\b(?:liv(?:e|es|ed|ing)\s+in|born\s+in|based\s+in|located\s+in|grew\s+up\s+in|raised\s+in"
-        r"|settled\s+in"
-        r"|(?:flew|fly|flying|travell?ed|travell?ing|trip|commutes?|emigrated)\s+(?:to|from))\s+\Z",
-        "",
-        ("She lives in Brackwater", "Brackwater"),
-        ("She believes in Brackwater", "Brackwater"),
-    ),
-    Hint(
-        EntityKind.ORGANISATION,
-        r"\b(?:works?|worked|working|interned|job|employed|hired)\s+(?:at|for|by)\s+\Z",
-        "",
-        ("He works at Marrowtide", "Marrowtide"),
-        ("He works on Marrowtide", "Marrowtide"),
-    ),
-    Hint(
-        EntityKind.ORGANISATION,
-        r"\b(?:company|startup|start-up|firm|charity|agency|nonprofit|employer|vendor|supplier|brand)"
-        r"(?:\s+(?:called|named|is))?\s+\Z",
-        "",
-        ("a firm called Gullspire", "Gullspire"),
-        ("a firm that Ann left", "Ann"),
-    ),
-    Hint(
-        EntityKind.PERSON,
-        r"\b(?:friend|sister|brother|husband|wife|son|daughter|boss|manager|colleague|neighbou?r|cousin"
-        r"|aunt|uncle"
-        r"|girlfriend|boyfriend|partner|roommate|teacher|coach|doctor|therapist)(?:\s+(?:named|called"
-        r"|is))?\s+\Z",
-        "",
-        ("my friend Quillon", "Quillon"),
-        ("my friend of Quillon", "Quillon"),
-    ),
-    Hint(
-        EntityKind.PERSON,
-        "",
-        r"\A(?:'s\s+(?:birthday|mother|father|mum|mom|dad|wife|husband|sister|brother|son|daughter|friend)"
-        r"|\s+(?:said|says|told|asked|thinks|thought|likes|loves|hates|dislikes|prefers|lives|works"
-        r"|worked|married"
-        r"|wants|wrote|met|phoned|called|emailed|retired|smiled|laughed|believes|enjoys|hopes|knows)\b)",
-        ("Quillon said so", "Quillon"),
-        ("Quillon broke down", "Quillon"),
-    ),
+        EntityKind(rule.name),
+        rule["before"],
+        rule["after"],
+        rule.pairs("example")[0],
+        rule.pairs("counterexample")[0],
+    )
+    for rule in read_rules("name_hints")
 )
 
 

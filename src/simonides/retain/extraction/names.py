@@ -25,15 +25,13 @@ from simonides.retain.extraction.capitalised import find_capitalised
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.extraction.name_kinds import kind_of
 from simonides.retain.extraction.passage import given_names, section
+from simonides.retain.extraction.rules import read_rules
 from simonides.text.analyser import stopwords
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from simonides.retain.extraction.passage import Passage, Span, Speaker
-
-
-# Two unknown words behind these are more often a place than a person, but not surely one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,159 +52,15 @@ class Form:
     counterexamples: tuple[str, ...]
 
 
-_EXTENSION = (
-    r"(?:py|pyi|ipynb|rs|js|mjs|ts|tsx|jsx|java|kt|cc|cpp|hpp|cs|rb|php|swift|scala|lua|sh|bash|zsh|ps1|sql"
-    r"|html?|css|scss|vue|svelte|md|rst|txt|csv|tsv|json|jsonl|ya?ml|toml|ini|cfg|conf|env|log|xml|pdf|docx?"
-    r"|xlsx?|pptx?|png|jpe?g|gif|svg|webp|mp[34]|wav|zip|tar|gz|tgz|whl|db|sqlite|parquet|npy|npz|onnx"
-    r"|proto|tf"
-    r"|patch|diff|bak|exe|dll|jar)"
-)
-# After a folder these are endings too; alone, `home.so` is two sentences.
-_EXTENSION_IN_FOLDER = _EXTENSION[:-1] + r"|go|c|h|lock|so)"
-_TOP_DOMAIN = r"(?:com|org|net|edu|gov|io|dev|ai|uk|de|fr|eu|jp|tech|cloud|example)"
-
-FORMS = (
+FORMS = tuple(
     Form(
-        EntityKind.URL,
-        r"\.\w|://",
-        r"""(?<![\w@./-])(
-            (?:https?|ftp|ssh|git|file|wss?|postgres|postgresql|redis|s3)://[^\s<>"'`\])}]++(?:\)(?=[\w/]))?
-            | www\.[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?:/[^\s<>"'`\])}]*+)?
-            | [a-z\d][a-z\d-]{1,62}(?:\.[a-z\d-]{1,63}){0,3}\."""
-        + _TOP_DOMAIN
-        + r"""(?:/[^\s<>"'`\])}]*+)?(?![\w@-]|\.\w)
-        )""",
-        (
-            ("See https://example.org/a/b?c=1, then call.", "https://example.org/a/b?c=1"),
-            ("(see https://example.org/x)", "https://example.org/x"),
-            ("It moved to marrowtide.example.com.", "marrowtide.example.com"),
-            ("at www.example.org/docs now", "www.example.org/docs"),
-        ),
-        ("and so on...then we left", "It works.so does he", "e.g. this", "see com.example.relay", "a.b"),
-    ),
-    Form(
-        EntityKind.EMAIL,
-        r"\w@\w",
-        r"(?<![\w.%+-])([\w.%+-]{1,64}@[A-Za-z\d-]{1,63}(?:\.[A-Za-z\d-]{1,63}){1,6})",
-        (
-            ("Write to odalys@example.org.", "odalys@example.org"),
-            ("<a.b+c@mail.example.com>", "a.b+c@mail.example.com"),
-        ),
-        ("meet @ noon", "odalys@", "a @b.c"),
-    ),
-    Form(
-        EntityKind.HANDLE,
-        r"@\w",
-        r"(?<![\w@./:-])(@[A-Za-z_][\w.-]{1,38})(?![\w@])",
-        (("ping @nerys_h.", "@nerys_h"), ("@joss: done", "@joss")),
-        ("a@b", "@ noon", "@2pm"),
-    ),
-    Form(
-        EntityKind.FILE,
-        r"[/\\]|\.\w",
-        r"""(?<![\w./\\:@~-])(
-            [A-Za-z]:[\\/](?:[\w.+@-]{1,80}[\\/]){0,12}[\w.+@-]{1,80}
-            | (?:~|\.{1,2})?/(?:[\w.+@-]{1,80}/){1,16}(?:[\w.+@-]{1,80})?
-            | (?:~|\.{1,2})/[\w.+@-]{1,80}
-            | (?:[\w.+@-]{1,80}/){1,16}[\w.+@-]{0,80}\."""
-        + _EXTENSION_IN_FOLDER
-        + r"""(?::\d{1,6})?(?![\w/\\-])
-            | /[\w+-]{1,80}\."""
-        + _EXTENSION
-        + r"""(?![\w/\\-])
-            | \.?[A-Za-z_\d](?:[\w+-]|\.(?=\w)){0,80}\."""
-        + _EXTENSION
-        + r"""(?![\w/\\-]|\.\w)
-        )""",
-        (
-            ("in `services/ingest/gauge_reader.py`, which", "services/ingest/gauge_reader.py"),
-            ("edit ~/.config/relay.toml now", "~/.config/relay.toml"),
-            ("under /var/log/relay/ there", "/var/log/relay/"),
-            (r"copy C:\relay\tx_queue.rs over", r"C:\relay\tx_queue.rs"),
-            ("open README.md.", "README.md"),
-            ("see ./run", "./run"),
-        ),
-        (
-            "tea/rye",
-            "arm64/x86",
-            "and/or",
-            "5/month",
-            "he/she said",
-            "w/o it",
-            "24/7",
-            "1/2 cup",
-            "the end.so what",
-        ),
-    ),
-    Form(
-        EntityKind.CODE,
-        "`",
-        r"(?<!`)`([^\s`](?:[^`\n]{0,118}[^\s`])?)`(?!`)",
-        (
-            ("waits `retryBackoffMs` long", "retryBackoffMs"),
-            ("run `limpetctl calibrate`", "limpetctl calibrate"),
-        ),
-        ("a ` b", "```x```"),
-    ),
-    Form(
-        EntityKind.CODE,
-        r"\w_\w|\(\)|::|[a-z\d][A-Z]|\w\.\w+\.\w",
-        r"""(?<![\w.@/\\$'-])(
-            [a-z][a-z\d]{1,40}(?:[A-Z][a-z\d]{1,40}){1,8}[A-Z]{0,5}(?![\w'])
-            | (?:[A-Z][a-z\d]{1,40}){3,8}(?![\w'-])
-            | [A-Za-z][A-Za-z\d]{0,60}(?:_[A-Za-z\d]{1,60}){1,10}(?![\w'])
-            | (?:[A-Za-z_]\w{0,60}(?:\.|::)){1,6}[A-Za-z_]\w{0,60}(?=\(\))
-            | [A-Za-z_]\w{1,60}(?=\(\))
-            | (?:[a-z_][a-z\d_]{1,40}\.){2,6}[a-z_][a-z\d_]{1,40}(?![\w.-])
-            | (?:[A-Za-z_]\w{1,60}::){1,6}[A-Za-z_]\w{1,60}
-            )""",
-        (
-            ("the retryPolicy option", "retryPolicy"),
-            ("call apply_backoff() first", "apply_backoff"),
-            ("set RELAY_MAX_DEPTH to 4", "RELAY_MAX_DEPTH"),
-            ("raise HttpServerError here", "HttpServerError"),
-            ("from os.path.join on", "os.path.join"),
-            ("std::vector is fine", "std::vector"),
-            ("then flush() it", "flush"),
-        ),
-        ("an iPhone and eBay", "_really_ good", "so good.thanks", "GitHub", "macOS", "the U.S. team", "it's"),
-    ),
-    Form(
-        EntityKind.CODE,
-        r"--[a-z]",
-        r"(?<![\w-])(--[a-z][a-z\d]{0,30}(?:-[a-z\d]{1,30}){0,6})(?![\w-])",
-        (("with --offset-mm 3", "--offset-mm"),),
-        ("well -- no", "a--b", "---"),
-    ),
-    Form(
-        EntityKind.VERSION,
-        r"\d\.\d|\d-?(?:alpha|beta|rc|dev)",
-        r"""(?<![\w.:/-])(
-            v\d{1,4}(?:\.\d{1,5}){1,3}(?:-?(?:alpha|beta|rc|dev|post|a|b)[.-]?\d{0,4})?
-            | \d{1,4}(?:\.\d{1,5}){2}(?:-?(?:alpha|beta|rc|dev|post|a|b)[.-]?\d{0,4}|\+[\w.]{1,20})?
-            | \d{1,4}(?:\.\d{1,5}){0,2}-?(?:alpha|beta|rc|dev)[.-]?\d{1,4}
-            | (?<=[Vv]ersion\ )\d{1,4}\.\d{1,5}
-            | (?<=[Rr]elease\ )\d{1,4}\.\d{1,5}
-            )(?![\w:/%-]|\.\d)""",
-        (
-            ("shipped with ingest 1.8.2 the same day", "1.8.2"),
-            ("v1.2.3 is out", "v1.2.3"),
-            ("tag 2.0-rc1.", "2.0-rc1"),
-            ("needs version 16.2 now", "16.2"),
-            ("v2.1", "v2.1"),
-        ),
-        ("costs 16.25", "10.0.0.1", "at 10:30", "v2", "on 2024-05-06", "version two", "12 %"),
-    ),
-    Form(
-        EntityKind.TICKET,
-        r"[A-Z\d]-\d|#\d\d",
-        r"""(?<![\w./:&#-])(
-            [A-Z][A-Z\d]{1,9}-\d{1,7}(?![\w-]|\.\d)
-            | \#\d{2,7}(?!\w)
-            )""",
-        (("TG-118 was opened", "TG-118"), ("see #4471.", "#4471"), ("VX-1103 and VX-1105", "VX-1103")),
-        ("#1 fan", "&#39;", "T-1000", "#tag", "A-B", "covid-19"),
-    ),
+        EntityKind(rule.name),
+        rule["hint"],
+        rule["pattern"],
+        rule.pairs("example"),
+        tuple(rule.values["counterexample"]),
+    )
+    for rule in read_rules("structured_names")
 )
 """Every form, strongest first."""
 

@@ -245,12 +245,7 @@ def read_file(
 
 
 def check_regular(path: Path) -> None:
-    """Refuse folders, devices and pipes.
-
-    Raises:
-        InputError: *path* is no regular file.
-        UnavailableError: it cannot be looked at.
-    """
+    """Raise ``InputError`` for folders, devices and pipes; ``UnavailableError`` where that cannot be told."""
     with disk_errors(path, "read"):
         mode = path.stat().st_mode
     if not stat.S_ISREG(mode):
@@ -271,8 +266,7 @@ def batches(
 ) -> Iterator[list[ImportedItem]]:
     """Lists of up to *size* items, in order.
 
-    Raises:
-        InputError: the items of a document do not stand together, so that its parts would end each other.
+    ``InputError``: the items of a document do not stand together, so that its parts would end each other.
     """
     batch: list[ImportedItem] = []
     for unit in _units(items, file):

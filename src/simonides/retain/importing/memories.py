@@ -238,8 +238,7 @@ def read_locomo(
 def parse_session_date(text: str, place: str = "the date of a session") -> datetime:
     """``"1:56 pm on 8 May, 2023"`` as an aware datetime in UTC.
 
-    Raises:
-        InputError: *text* is of another form or names no real moment; *place* says where it stands.
+    ``InputError``: *text* is of another form or names no real moment; *place* says where it stands.
     """
     parts = _DATE.fullmatch(text.strip())
     if parts and parts[5].capitalize() in MONTHS:

@@ -31,6 +31,7 @@ from simonides.options import MAX_DOCUMENT_BYTES, MAX_TEXT_BYTES
 from simonides.records.hygiene import shown
 from simonides.records.interval import Precision, from_micros, parse_time
 from simonides.retain.items import ORIGIN
+from simonides.storage.export_format import refuse_constant
 from simonides.text.times.expressions import parse_time_expression
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def parse(text: str) -> Any:
         raise ValueError("is not UTF-8 text; convert it first")
     try:
         # Not strict: a control character in a text is cleaned there, or stays.
-        return json.loads(text, strict=False, parse_constant=_no_constant)
+        return json.loads(text, strict=False, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -216,8 +217,7 @@ def parse(text: str) -> Any:
 def moment(value: object) -> datetime | str | None:
     """A time as other programs write it: seconds or milliseconds since 1970, or a text that ``retain`` reads.
 
-    Raises:
-        ValueError, TypeError: a number that is no time, or neither number nor text.
+    ``ValueError``, ``TypeError``: a number that is no time, or neither number nor text.
     """
     if value is None or isinstance(value, str):
         return value or None
@@ -281,10 +281,6 @@ def _skip(text: str, place: int) -> int:
 
 def _line(text: str, place: int) -> int:
     return 1 + text.count("\n", 0, place)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is no JSON number")
 
 
 def read_jsonl(

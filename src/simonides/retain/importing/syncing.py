@@ -112,11 +112,9 @@ class Syncing:
     sparse: Callable[[Draft], bytes]
 
     def run(self, below: Sequence[str], keep: Collection[str]) -> Synced:
-        """Move and end memories.
+        """Move and end memories of documents whose names begin with *below*.
 
-        Args:
-            below: how the names of the documents that are synced begin.
-            keep: documents that are there, although none of their text is among the drafts.
+        *keep*: documents that are there, although none of their text is among the drafts.
         """
         pieces = [piece for piece in gather(self.drafts, self.author) if self._document(piece)]
         present = {*map(self._document, pieces), *keep}

@@ -74,10 +74,7 @@ class Change:
 
 
 def plan_install(name: str, place: Place, server: Sequence[str], hook: str) -> list[Change]:
-    """What installing changes, by file.
-
-    Args:
-        hook: command line of the hooks; empty for none.
+    """What installing changes, by file; *hook*: command line of the hooks, empty for none.
 
     Raises:
         UnknownNameError: no such client.

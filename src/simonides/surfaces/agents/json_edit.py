@@ -27,8 +27,7 @@ Path = tuple[str | int, ...]
 class ByHandError(InputError):
     """A file cannot be changed without losing something of it.
 
-    Attributes:
-        lines: what is to be written there by hand; empty where something is to be removed.
+    *lines*: what to write by hand, if anything.
     """
 
     def __init__(self, field: str, problem: str, lines: str = "") -> None:
@@ -47,10 +46,7 @@ class _Entry:
 
 
 def parse(text: str, place: str) -> Any:
-    """The value of a JSON text.
-
-    ``InputError`` saying where it is none, ``ByHandError`` if it has comments.
-    """
+    """The value of a JSON text; ``InputError`` where it is none, ``ByHandError`` if it has comments."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -37,7 +37,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "get-memory": ("memories:GET_MEMORY", "Show one memory; exit code 1 when it is not there."),
     "list-memories": (
         "memories:LIST_MEMORIES",
-        "List what a bank holds, in the order of ids; exit code 1 when there is nothing.",
+        "List what a bank holds, by id or the newest first; exit code 1 when there is nothing.",
+    ),
+    "facets": (
+        "memories:FACETS",
+        "Count what a bank holds by kind, tag, month and more; exit code 1 when there is nothing.",
     ),
     "history": (
         "memories:HISTORY",
@@ -66,6 +70,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "memories:forget",
         "Delete memories with their history; exit code 1 when one was not there, or a purge is incomplete.",
     ),
+    "archive": (
+        "memories:ARCHIVE",
+        "Archive memories: they are found on request only; exit code 1 when one is not there.",
+    ),
     "quarantine": (
         "memories:QUARANTINE",
         "Quarantine memories: only a recall of the kind quarantine finds them.",
@@ -73,9 +81,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "release": ("memories:RELEASE", "Take memories out of quarantine."),
     "used": ("memories:USED", "Record that memories were useful; exit code 1 when none of them is there."),
     "entities": ("entities:ENTITIES", "List people, places and things with how many memories mention them."),
+    "get-entity": (
+        "entities:GET_ENTITY",
+        "Show an entity: memories, what they mention beside it, merges; exit code 1 when it is not there.",
+    ),
     "add-alias": (
         "entities:ADD_ALIAS",
         "Add another name of an entity, used from now on; exit code 1 when there is no such entity.",
+    ),
+    "remove-alias": (
+        "entities:REMOVE_ALIAS",
+        "Remove another name of an entity; exit code 1 when it has none of this name.",
     ),
     "merge-entities": (
         "entities:MERGE_ENTITIES",
@@ -101,9 +117,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "maintenance:maintain",
         "Promote memories, archive old ones, summarise repeated statements; nothing is deleted.",
     ),
+    "activity": (
+        "watching:ACTIVITY",
+        "Show what happens in a bank: what is written, and what is recalled; exit code 1 when nothing is.",
+    ),
+    "review": (
+        "watching:REVIEW",
+        "List what deserves a decision: ends, near duplicates, conflicts; exit code 1 when nothing does.",
+    ),
     "moves": (
         "maintenance:MOVES",
-        "Show what maintenance and newer memories did to memories; exit code 1 when there is no such one.",
+        "Show what was done to memories, and why; exit code 1 when there is no such one.",
     ),
     "undo-move": (
         "maintenance:UNDO_MOVE",
@@ -151,7 +175,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "stats": ("banks:STATS", "Show what a bank holds."),
     "verify": ("banks:verify", "Check a bank for damage; exit code 1 when there is any."),
     "when": ("when:when", "Print the times that a text names; exit code 1 when it names none."),
-    "serve": ("serve:serve", "Serve a store over HTTP; every request but /health/live needs a token."),
+    "ui": ("ui:ui", "Open the page of a store: ask, browse, correct and delete what it remembers."),
+    "serve": (
+        "serve:serve",
+        "Serve a store over HTTP, and its page at /ui; every request but /health/live needs a token.",
+    ),
     "mcp": (
         "mcp:mcp",
         "Serve a store to an MCP client over standard input and output; a client starts this itself.",

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from simonides.surfaces.cli.opening import environment_embedder, store_path
 from simonides.surfaces.cli.options import JsonOption, option
-from simonides.surfaces.cli.output import console, print_json
+from simonides.surfaces.cli.output import console, print_json, say
 
 
 def demo(
@@ -30,3 +30,5 @@ def demo(
         summary = run_demo(path, console(err=as_json), embedder=environment_embedder())
     if as_json:
         print_json(asdict(summary))
+    else:
+        say("Look around in it: simonides ui --demo")

@@ -1,4 +1,4 @@
-"""Commands about entities: list them, name them, merge them."""
+"""Commands about entities: list them, show them, name them, merge them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,27 @@ def _show_entities(answer: "Mapping[str, Any]") -> None:
     print_table(rows)
 
 
+def _show_entity(answer: "Mapping[str, Any]") -> None:
+    _show_entities({"entities": [answer["entity"]]})
+    beside = table("together", "number", "name", "kind", "relations", numbers=("together", "number"))
+    for each in answer["neighbours"]:
+        entity, relations = each["entity"], ", ".join(each["relations"])
+        beside.add_row(
+            f"{each['together']:,}", str(entity["number"]), entity["name"], entity["kind"], relations
+        )
+    memories = table("id", "kind", "text")
+    for memory in answer["memories"]:
+        memories.add_row(memory["id"], memory["kind"], memory["text"])
+    for rows in (beside, memories):
+        if rows.row_count:
+            print_text("")
+            print_table(rows)
+    if answer["total"] > len(answer["memories"]):
+        say(f"of {answer['total']:,} memories; --most shows more")
+    for merge in answer["merges"]:
+        print_text(f"{merge['name']} is merged into it; `simonides undo-merge {merge['merge']}` undoes it")
+
+
 def _show_alias(answer: "Mapping[str, Any]") -> None:
     print_text(f"{answer['alias']} is now a name of entity {answer['entity']}")
 
@@ -35,6 +56,11 @@ def _show_merge(answer: "Mapping[str, Any]") -> None:
 
 
 ENTITIES = Command("entities", _show_entities)
+GET_ENTITY = Command("get_entity", _show_entity)
 ADD_ALIAS = Command("add_alias", _show_alias, redact=True)
+REMOVE_ALIAS = Command(
+    "remove_alias",
+    lambda answer: print_text(f"{answer['alias']} is no longer a name of entity {answer['entity']}"),
+)
 MERGE_ENTITIES = Command("merge_entities", _show_merge)
 UNDO_MERGE = Command("undo_merge", lambda answer: print_text(f"merge {answer['undone']} is undone"))

@@ -83,7 +83,7 @@ def _steps(report: "MaintenanceReport") -> str:
 
 def _show_moves(answer: "Mapping[str, Any]") -> None:
     if not answer["moves"]:
-        say("no moves: neither maintenance nor a newer memory has changed a memory")
+        say("no moves: neither maintenance nor a newer memory nor anybody has changed a memory")
         return
     names = ("memory", "action", "was", "became", "reason")
     rows = table("number", *names, "undone", numbers=("number",))

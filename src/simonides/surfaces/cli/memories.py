@@ -63,6 +63,15 @@ def _show_page(answer: "Mapping[str, Any]") -> None:
         say(f"there are more: --cursor {answer['next']}")
 
 
+def _show_facets(answer: "Mapping[str, Any]") -> None:
+    rows = table("", "value", "memories", numbers=("memories",))
+    for name, found in answer["facets"].items():
+        for place, each in enumerate(found):
+            rows.add_row("" if place else name, printable(each["value"]), f"{each['count']:,}")
+    print_table(rows)
+    say(f"{answer['total']:,} memories")
+
+
 def _show_history(answer: "Mapping[str, Any]") -> None:
     versions = answer["versions"]
     rows = table("version", "true from", "until", "learned", "proofs", numbers=("version", "proofs"))
@@ -130,6 +139,7 @@ def _record(answer: "Mapping[str, Any]") -> "Mapping[str, Any]":
 
 GET_MEMORY = Command("get_memory", _show_memory, as_json=_record)
 LIST_MEMORIES = Command("list_memories", _show_page, no=lambda answer: not answer["memories"])
+FACETS = Command("facets", _show_facets, no=lambda answer: not answer["total"])
 HISTORY = Command("history", _show_history)
 SOURCE = Command(
     "source", lambda answer: print_text(answer["source"]["text"]), as_json=lambda answer: answer["source"]
@@ -145,6 +155,7 @@ USED = Command(
 )
 PIN = Command("pin", _show_pin)
 UNPIN = Command("unpin", _show_pin)
+ARCHIVE = Command("archive", lambda answer: print_text(f"{answer['archived']} archived"))
 QUARANTINE = Command("quarantine", lambda answer: print_text(f"{answer['quarantined']} quarantined"))
 RELEASE = Command("release", lambda answer: print_text(f"{answer['released']} released"))
 

@@ -20,6 +20,10 @@ from simonides.surfaces.cli.output import print_text
 if TYPE_CHECKING:
     from socket import socket
 
+    from fastapi import FastAPI
+
+    from simonides.surfaces.rest.settings import Settings
+
 _BACKLOG = 2048
 _DEFAULTS = {
     key.partition(".")[2]: each.default for key, each in SETTINGS.items() if key.startswith("serve.")
@@ -60,26 +64,17 @@ def serve(
         str, option("--bank NAME", "Bank that the first token is for.", envvar="SIMONIDES_BANK")
     ] = "default",
 ) -> None:
-    """Serve a store over HTTP; every request but /health/live needs a token.
+    """Serve a store over HTTP, and its page at /ui; every request but /health/live needs a token.
 
     The first start makes the bank and a token for it, printed once and kept in a file of mode 0600.
     """
-    import signal
-
-    try:
-        from simonides.surfaces.rest.app import make_app
-        from simonides.surfaces.rest.settings import LOOPBACK, Settings
-        from simonides.surfaces.serving.connections import server_of
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{error.name} is not installed; install it with: pip install 'simonides[server]'"
-        ) from error
+    check_extra()
     from simonides.store import open_store
     from simonides.surfaces.cli.language_model import environment_model
+    from simonides.surfaces.rest.app import make_app
+    from simonides.surfaces.rest.settings import LOOPBACK, Settings
     from simonides.surfaces.serving.caretaking import Care
     from simonides.surfaces.serving.limits import Limits
-    from simonides.surfaces.serving.listening import share_fairly
-    from simonides.surfaces.serving.log_rate import limit_log_rate
     from simonides.surfaces.serving.tokens import first_token
 
     if host not in LOOPBACK and not allow_host:
@@ -105,24 +100,51 @@ def serve(
         opened.bank(bank)
         first = first_token(opened.folder, bank, time.time_ns() // 1_000)
         # Listening before the address is printed, so that whoever reads it can connect.
-        with _listen(host, port) as listening:
-            name = f"[{host}]" if ":" in host else host
-            print_text(f"http://{name}:{listening.getsockname()[1]} serves {opened.folder}")
+        with listen_at(host, port) as listening:
+            print_text(f"{address_of(host, listening)} serves {opened.folder}")
             if first:
                 print_text(f"token for bank {bank!r}: {first[0]}\nkept in {first[1]}; shown this once")
             else:
                 print_text(
                     f"tokens exist already: simonides token list --store {shlex.quote(str(opened.folder))}"
                 )
-            server = server_of(make_app(opened, settings), settings.limits)
-            share_fairly()
-            limit_log_rate()
-            # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-            server.run(sockets=[listening])
+            run_server(make_app(opened, settings), settings, listening)
 
 
-def _listen(host: str, port: int) -> "socket":
+def check_extra() -> None:
+    """Raise ``MissingExtraError`` where the packages of a server are not installed."""
+    try:
+        import simonides.surfaces.rest.app
+        import simonides.surfaces.serving.connections  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{error.name} is not installed; install it with: pip install 'simonides[server]'"
+        ) from error
+
+
+def run_server(app: "FastAPI", settings: "Settings", listening: "socket") -> None:
+    """Serve until a signal ends it."""
+    import signal
+
+    from simonides.surfaces.serving.connections import server_of
+    from simonides.surfaces.serving.listening import share_fairly
+    from simonides.surfaces.serving.log_rate import limit_log_rate
+
+    server = server_of(app, settings.limits)
+    share_fairly()
+    limit_log_rate()
+    # uvicorn raises the signal again once its requests are done; the store is to be closed, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    server.run(sockets=[listening])
+
+
+def address_of(host: str, listening: "socket") -> str:
+    """The URL of a server, without a slash at the end."""
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
+
+
+def listen_at(host: str, port: int) -> "socket":
     """The socket of the server."""
     import errno
 

@@ -10,14 +10,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from simonides.lifecycle.step import MaintenanceReport, Step
+from simonides.records.activity import Activity, Event
 from simonides.records.audit import AuditReport, Entry, VerifyReport, read_head
-from simonides.records.entity import EntityCount
+from simonides.records.entity import EntityCount, EntityDetails, EntityMerge, EntityName, Neighbour
 from simonides.records.explanation import Attempt, Explanation, StageTrace, StageVerdict, Trace, WhyNot
 from simonides.records.interval import BEGINNING, FOREVER, Interval, Precision, to_micros
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kind, Layer
 from simonides.records.memory import Brief, Change, Diff, Evidence, Memory, Move
 from simonides.records.recall import Chunk, Citation, Hit, Omitted, Recall, RecallJob, Reflection
 from simonides.records.receipt import Counts, Restored, Saved
+from simonides.records.review import Review, ReviewItem
 from simonides.records.source import Source
 
 if TYPE_CHECKING:
@@ -182,6 +184,20 @@ def entity_of(answer: Answer) -> EntityCount:
     return EntityCount(**{**answer, "aliases": tuple(answer["aliases"])})
 
 
+def entity_details_of(answer: Answer) -> EntityDetails:
+    """An entity with what mentions it, what is beside it, and what was merged into it."""
+    return EntityDetails(
+        entity_of(answer["entity"]),
+        tuple(memory_of(each) for each in answer["memories"]),
+        answer["total"],
+        tuple(
+            Neighbour(EntityName(**each["entity"]), each["together"], tuple(each["relations"]))
+            for each in answer["neighbours"]
+        ),
+        tuple(EntityMerge(**{**each, "at": datetime.fromisoformat(each["at"])}) for each in answer["merges"]),
+    )
+
+
 def report_of(answer: Answer) -> VerifyReport:
     """What a verification found."""
     return VerifyReport(answer["checked"], tuple(answer["problems"]), tuple(answer["notes"]))
@@ -208,6 +224,34 @@ def move_of(answer: Answer) -> Move:
         made_at_micros=_micros(answer["made_at"], BEGINNING),
         undone_at_micros=_micros(answer["undone_at"], FOREVER),
     )
+
+
+def activity_of(answer: Answer) -> Activity:
+    """What happened."""
+    return Activity(tuple(map(_event_of, answer["events"])), answer["next"])
+
+
+def _event_of(answer: Answer) -> Event:
+    same = {**answer, "ids": tuple(answer["ids"]), "at": _moment(answer["at"])}
+    return Event(**{**same, "memory": _memory_or_none(answer["memory"])})
+
+
+def review_of(answer: Answer) -> Review:
+    """What is to be decided."""
+    return Review(tuple(map(_item_of, answer["items"])), answer["next"])
+
+
+def _item_of(answer: Answer) -> ReviewItem:
+    memories = {name: _memory_or_none(answer[name]) for name in ("memory", "other")}
+    return ReviewItem(**{**answer, "at": _moment(answer["at"]), **memories})
+
+
+def _memory_or_none(answer: Answer | None) -> Memory | None:
+    return None if answer is None else memory_of(answer)
+
+
+def _moment(time: str | None) -> datetime | None:
+    return None if time is None else datetime.fromisoformat(time)
 
 
 def entry_of(answer: Answer) -> Entry:

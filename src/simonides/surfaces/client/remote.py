@@ -103,11 +103,7 @@ def connect(url: str, *, token: str, timeout: float = 60.0) -> RemoteStore:
 
 @answers_old_names(STORE_METHODS)
 class RemoteStore:
-    """Banks of a server; made by ``connect``. A context manager; usable from several threads.
-
-    Args:
-        http: client with the server's address and a token.
-    """
+    """Banks of a server; made by ``connect``. A context manager; usable from several threads."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._wire = _Wire(http)
@@ -206,12 +202,7 @@ def _memory(answer: Any) -> Memory:
 
 @answers_old_names(BANK_METHODS)
 class RemoteBank:
-    """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record.
-
-    Args:
-        name: of the bank.
-        wire: to the server.
-    """
+    """A bank of a server: every method takes what that of ``Bank`` takes, and gives the same record."""
 
     def __init__(self, name: str, wire: _Wire) -> None:
         self.name = name
@@ -272,6 +263,7 @@ class RemoteBank:
             found += page["memories"]
         return [records.memory_of(each) for each in found]
 
+    facets = _Remote(lambda: Bank.facets, dict)
     update_memory = _Remote(lambda: Bank.update_memory, _memory)
     invalidate = _Remote(lambda: Bank.invalidate, lambda _: None)
     forget = _Remote(lambda: Bank.forget, _number("forgotten"))
@@ -323,7 +315,9 @@ class RemoteBank:
     source = _Remote(lambda: Bank.source, lambda answer: records.source_of(answer["source"]))
     diff = _Remote(lambda: Bank.diff, records.diff_of)
     entities = _Remote(lambda: Bank.entities, _each("entities", records.entity_of))
+    get_entity = _Remote(lambda: Bank.get_entity, records.entity_details_of)
     add_alias = _Remote(lambda: Bank.add_alias, lambda _: None)
+    remove_alias = _Remote(lambda: Bank.remove_alias, lambda _: None)
     merge_entities = _Remote(lambda: Bank.merge_entities, _number("merge"))
     undo_merge = _Remote(lambda: Bank.undo_merge, lambda _: None)
     settle = _Remote(lambda: Bank.settle, _number("compared"))
@@ -351,8 +345,11 @@ class RemoteBank:
 
     # No progress is told, and *profile* is a name.
     maintain = _Remote(lambda: Bank.maintain, records.maintenance_of)
+    activity = _Remote(lambda: Bank.activity, records.activity_of)
+    review = _Remote(lambda: Bank.review, records.review_of)
     moves = _Remote(lambda: Bank.moves, _each("moves", records.move_of))
     undo_move = _Remote(lambda: Bank.undo_move, lambda _: None)
+    archive = _Remote(lambda: Bank.archive, _number("archived"))
     quarantine = _Remote(lambda: Bank.quarantine, _number("quarantined"))
     release = _Remote(lambda: Bank.release, _number("released"))
 

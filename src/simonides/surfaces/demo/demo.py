@@ -1,8 +1,8 @@
 """The demo: retain a year's journal, ask it ten questions, show what was found and what was not.
 
 A question counts as answered when every memory that it needs is among the first five hits. What is needed is
-written down beside the question (``questions.py``), so a miss is shown as a miss, and so is a hit that is not
-told (``Recall.told``).
+written down beside the question (``questions.jsonl``), so a miss is shown as a miss, and so is a hit that is
+not told (``Recall.told``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from simonides.records.kind import Kind
 from simonides.records.recall import not_in_memory, percent
 from simonides.store import open_store
 from simonides.surfaces.cli.progress import bars
-from simonides.surfaces.demo.questions import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +34,36 @@ if TYPE_CHECKING:
     from simonides.records.explanation import Trace
     from simonides.records.recall import Recall
     from simonides.surfaces.cli.progress import Report
-    from simonides.surfaces.demo.questions import Question
 
 BANK = "demo"
 _TOP = 5
 # A batch is one transaction; several of them let the progress bar move.
 _BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to the journal.
+
+    Attributes:
+        needs: what a memory must be good at to answer, for the reader.
+        expected: words of each memory that is needed; each occurs in exactly one text of the journal.
+        window: explicit time window (start, end), ISO dates, end excluded; ``None`` = any time.
+        as_of: the day from which the world is seen, an ISO date; ``None`` = after the journal's end.
+        bridge: pattern with one group, the name that a reader takes from a memory found; empty = one recall
+            must find all that is expected.
+        follow_up: asked next, ``{}`` replaced by that name; must find the last of ``expected``.
+        traced: show what each stage did.
+    """
+
+    text: str
+    needs: str
+    expected: Sequence[str]
+    window: Any = None
+    as_of: str | None = None
+    bridge: str = ""
+    follow_up: str = ""
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +90,15 @@ def after_the_journal() -> datetime:
 
 def read_journal() -> list[dict[str, Any]]:
     """The journal's entries, oldest first, as ``Bank.retain`` takes them."""
-    lines = files("simonides.surfaces.demo").joinpath("journal.jsonl").read_text("utf-8").splitlines()
+    return _read("journal")
+
+
+def _read(name: str) -> list[dict[str, Any]]:
+    lines = files(__package__).joinpath(f"{name}.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
+
+
+QUESTIONS = tuple(Question(**row) for row in _read("questions"))
 
 
 def run_demo(
@@ -87,9 +117,8 @@ def run_demo(
                 )
             )
             bank = store.bank(BANK)
-            journal = read_journal()
-            _retain(bank, journal, progress)
-        _say(console, f"Retained {len(journal)} memories from a year of an invented team.")
+            count = retain_journal(bank, progress)
+        _say(console, f"Retained {count} memories from a year of an invented team.")
         outcomes = [_ask(bank, number, question, console) for number, question in enumerate(QUESTIONS, 1)]
     summary = Summary(
         len(outcomes), sum(each.found for each in outcomes), sum(each.shown for each in outcomes)
@@ -99,13 +128,15 @@ def run_demo(
     return summary
 
 
-def _retain(bank: Bank, journal: list[dict[str, Any]], progress: Report | None) -> None:
+def retain_journal(bank: Bank, progress: Report | None) -> int:
+    """Store the journal; returns the number of its entries."""
     # Recorded on the day it tells of, so that a question "as of" a day sees what was known that day.
-    items = [{**entry, "recorded_at": entry["event_time"]} for entry in journal]
+    items = [{**entry, "recorded_at": entry["event_time"]} for entry in read_journal()]
     for start in range(0, len(items), _BATCH):
         bank.retain(items[start : start + _BATCH])
         if progress:
             progress("memories retained", min(start + _BATCH, len(items)), len(items))
+    return len(items)
 
 
 def _ask(bank: Bank, number: int, question: Question, console: Console) -> _Outcome:

@@ -82,6 +82,8 @@ _ON_PAGE = (
     "archived",
 )  # fmt: skip
 """Of a record in a list; get_memory gives the whole."""
+_MOST_VALUES = 20
+"""Of a facet; whoever shows more than a model needs asks another interface."""
 BRIEF: Schema = {
     **results.BRIEF,
     "properties": {
@@ -129,8 +131,7 @@ def within(
 ) -> tuple[Mapping[str, Any], str]:
     """Both copies of *answer*, with as many of its memories, from the first on, as both have room for.
 
-    Args:
-        budget: of either copy; ``None`` = none. What is no memory, and ``Shown.least``, is sent in any case.
+    *budget* is that of either copy. What is no memory, and ``Shown.least``, is sent in any case.
     """
     whole = finite(how.structured(answer))
     text = how.text(whole)
@@ -207,6 +208,58 @@ def _first_on_page(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
     # As the operation does it: a budget too small for even one memory moves on over that one.
     passed = max(kept, 1)
     return {"memories": listed[:kept], "omitted": passed - kept, "next": listed[passed - 1]["id"]}
+
+
+def _entity(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    about = {name: _clean(answer[name]) for name in ("entity", "neighbours", "merges")}
+    return {**_page(answer), **about}
+
+
+def _entity_text(content: Mapping[str, Any]) -> str:
+    about = {name: content[name] for name in ("entity", "neighbours", "merges", "total")}
+    return _lines([about, *content["memories"]], _omitted_line(content["omitted"]))
+
+
+def _first_of_entity(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    left_out = len(content["memories"]) - kept
+    return {**content, "memories": content["memories"][:kept], "omitted": content["omitted"] + left_out}
+
+
+def _happened(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**answer, "events": [_with_records(each, "memory") for each in answer["events"]]}
+
+
+def _with_records(entry: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """An entry, made harmless, with short records under *names*."""
+    records = {name: entry[name] for name in names}
+    short = {name: each and _record({key: each[key] for key in _ON_PAGE}) for name, each in records.items()}
+    return {**{name: _clean(value) for name, value in entry.items() if name not in short}, **short}
+
+
+def _happened_text(content: Mapping[str, Any]) -> str:
+    return _lines(content["events"], _omitted_line(content["omitted"]), f"Go on: after {content['next']}")
+
+
+def _last_happened(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    left_out = max(0, len(content["events"]) - kept)
+    return {**content, "events": content["events"][left_out:], "omitted": content["omitted"] + left_out}
+
+
+def _to_decide(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**answer, "items": [_with_records(each, "memory", "other") for each in answer["items"]]}
+
+
+def _to_decide_text(content: Mapping[str, Any]) -> str:
+    following = f"Next page: cursor {content['next']}" if content["next"] else ""
+    return _lines(content["items"], _omitted_line(content["omitted"]), following)
+
+
+def _first_to_decide(content: Mapping[str, Any], kept: int) -> Mapping[str, Any]:
+    listed = content["items"]
+    if kept >= len(listed):
+        return content
+    passed = max(kept, 1)
+    return {"items": listed[:kept], "omitted": passed - kept, "next": listed[passed - 1]["key"]}
 
 
 def _versions(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -370,6 +423,12 @@ def _explained(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: _clean(value) for name, value in answer.items() if name != "trace"}
 
 
+def _counted_values(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the first values of each facet alone, and without facets of none."""
+    facets = {name: _clean(values[:_MOST_VALUES]) for name, values in answer["facets"].items() if values}
+    return {**answer, "facets": facets}
+
+
 def _without(schema: Schema, name: str) -> Schema:
     properties = {key: value for key, value in schema["properties"].items() if key != name}
     return {
@@ -377,6 +436,13 @@ def _without(schema: Schema, name: str) -> Schema:
         "properties": properties,
         "required": [key for key in schema["required"] if key != name],
     }
+
+
+def _of_entries(schema: Schema, listed: str, *names: str) -> Schema:
+    """A schema of listed entries whose records, under *names*, are short ones."""
+    entry = schema["properties"][listed]["items"]
+    short = {**entry, "properties": {**entry["properties"], **dict.fromkeys(names, optional(_RECORD))}}
+    return {**schema, "properties": {**schema["properties"], listed: {"type": "array", "items": short}}}
 
 
 _ONE = Shown(
@@ -407,6 +473,33 @@ _SHOWN: Mapping[str, Shown] = {
         lambda content: len(content["memories"]),
         _first_on_page,
     ),
+    "entities": Shown(
+        results.ENTITIES, _clean, lambda content: _lines(content["entities"]) or "No entities."
+    ),
+    "get_entity": Shown(
+        {
+            **results.ENTITY_DETAILS,
+            "properties": {**results.ENTITY_DETAILS["properties"], "memories": _LISTED},
+        },
+        _entity,
+        _entity_text,
+        lambda content: len(content["memories"]),
+        _first_of_entity,
+    ),
+    "activity": Shown(
+        _of_entries(results.ACTIVITY, "events", "memory"),
+        _happened,
+        _happened_text,
+        lambda content: len(content["events"]),
+        _last_happened,
+    ),
+    "review": Shown(
+        _of_entries(results.REVIEW, "items", "memory", "other"),
+        _to_decide,
+        _to_decide_text,
+        lambda content: len(content["items"]),
+        _first_to_decide,
+    ),
     "history": Shown(
         {**results.HISTORY, "properties": {**results.HISTORY["properties"], "versions": _LISTED}},
         _versions,
@@ -418,5 +511,6 @@ _SHOWN: Mapping[str, Shown] = {
         BRIEF, _briefed, lambda content: content["text"] or "Nothing is known.", _in_brief, _first_in_brief
     ),
     "reflect": Shown(results.REFLECTION, _reflected, _reflection_text, _in_context, _first_reflected),
+    "facets": Shown(results.FACETS, _counted_values, json_of),
     "explain": Shown(_without(results.EXPLANATIONS, "trace"), _explained, json_of),
 }

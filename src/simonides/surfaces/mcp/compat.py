@@ -60,11 +60,7 @@ _GUIDANCE = {
 
 
 def tools_for(system: str | None) -> Mapping[str, Tool]:
-    """Our tools, with a system's names and spellings beside them.
-
-    Raises:
-        UnknownNameError: no such system.
-    """
+    """Our tools, with a system's names and spellings beside them; ``UnknownNameError``: no such system."""
     if system is None:
         return TOOLS
     if system not in _ALIASES:

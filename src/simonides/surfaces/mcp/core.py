@@ -53,9 +53,7 @@ _TEXT: Schema = {"type": "string"}
 def chosen_tools(name: str | None, system: str | None) -> tuple[str, Mapping[str, Tool]]:
     """The set of tools that is meant, by its name in ``SETS``, and the tools in it.
 
-    Args:
-        name: of the set; ``None`` = core, or all where there is a *system*.
-        system: whose names and spellings are taken, too, not with core; see ``compat``.
+    ``None`` = core, or all where there is a *system*, whose names and spellings are taken, too (``compat``).
     """
     if name is not None and name not in SETS:
         raise UnknownNameError("tools", name, SETS)

@@ -96,11 +96,9 @@ def make_server(
     settings: Settings | None = None,
     held_of: Callable[[Context], Body | None] = lambda _: None,
 ) -> Server[Any]:
-    """A server of one store.
+    """A server of one store; *grant_of* gives what the caller of a request may do.
 
-    Args:
-        grant_of: what the caller of a request may do.
-        held_of: a request's place in the server's limits, in which its answer counts; ``None`` = in none.
+    *held_of* gives a request's place in the server's limits, in which its answer counts.
     """
     one = _McpServer(dispatcher, grant_of, settings or Settings(), held_of)
     return Server(
@@ -343,11 +341,7 @@ class _TooLargeError(InputError):
 
 
 def _check_size(given: object) -> None:
-    """Refuse too large arguments before anything else is done with them.
-
-    Raises:
-        InputError: they hold more than ``MAX_ARGUMENTS`` characters and entries.
-    """
+    """Raise ``InputError`` for more than ``MAX_ARGUMENTS`` characters and entries, before all else."""
     size, left = 0, [given]
     while left:
         value = left.pop()

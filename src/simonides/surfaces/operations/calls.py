@@ -73,6 +73,9 @@ def _in_form(bank: Bank, answer: Recall, form: str, max_tokens: int | None) -> R
     told, packed = answer.told, pack.hits[len(standing) :]
     hits = (*packed, *(answer.hits[len(told) :] if len(packed) == len(told) else ()))
     numbered = tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, len(standing) + 1))
+    # For ``activity``, which tells the exact text.
+    recent = bank._context.rows.recent_recalls  # noqa: SLF001 the form is of interfaces alone
+    recent.amend(answer.id, context=pack.text)
     return replace(answer, standing=standing, hits=numbered, context=pack.text, omitted=pack.omitted)
 
 
@@ -132,6 +135,10 @@ def list_memories(
     }
 
 
+def facets(bank: Bank, **among: Any) -> Answer:
+    return dict(bank.facets(**_given(among)))
+
+
 def update_memory(bank: Bank, *, max_tokens: int | None, **changes: Any) -> Answer:
     return _one(bank, bank.update_memory(**_given(changes)), max_tokens)
 
@@ -141,9 +148,17 @@ def invalidate(bank: Bank, *, memory: str, at: str | None, max_tokens: int | Non
     return _one(bank, bank.get_memory(memory), max_tokens)
 
 
-def forget(bank: Bank, *, ids: Sequence[str]) -> Answer:
+def forget(bank: Bank, *, ids: Sequence[str], dry_run: bool) -> Answer:
     asked = list(dict.fromkeys(ids))
-    return {"asked": len(asked), "forgotten": bank.forget(asked)}
+    if not dry_run:
+        return {"asked": len(asked), "forgotten": bank.forget(asked)}
+    would: Answer = {"asked": len(asked), "dry_run": True}
+    if bank.principal is not None:
+        # What else rests on them, others may have written.
+        return {**would, "forgotten": bank.forget(asked, dry_run=True)}
+    receipt = bank.forget_where(asked, dry_run=True)
+    rows = {"versions" if name == "memories" else name: count for name, count in receipt.rows.items()}
+    return {**would, "forgotten": receipt.memories, "rows": rows}
 
 
 def list_records(bank: Bank, *, limit: int, cursor: str | None, **options: Any) -> Answer:
@@ -219,13 +234,24 @@ def _texts(change: Mapping[str, Any]) -> str:
     return str(change["text"])
 
 
-def entities(bank: Bank, *, limit: int) -> Answer:
-    return {"entities": [entity.to_dict() for entity in bank.entities(limit)]}
+def entities(bank: Bank, *, limit: int, named: str | None) -> Answer:
+    return {"entities": [entity.to_dict() for entity in bank.entities(limit, named=named)]}
+
+
+def get_entity(bank: Bank, *, max_tokens: int | None, **options: Any) -> Answer:
+    answer = bank.get_entity(**options).to_dict()
+    kept, omitted = _fitted(answer["memories"], bank.count_tokens, max_tokens)
+    return {**answer, "memories": kept, "omitted": omitted}
 
 
 def add_alias(bank: Bank, *, entity: int, name: str) -> Answer:
     bank.add_alias(entity, name)
     return {"entity": entity, "alias": name}
+
+
+def remove_alias(bank: Bank, *, entity: int, alias: str) -> Answer:
+    bank.remove_alias(entity, alias)
+    return {"entity": entity, "alias": alias}
 
 
 def merge_entities(bank: Bank, *, entity: int, into: int) -> Answer:
@@ -264,6 +290,37 @@ def maintain(bank: Bank, **options: Any) -> Answer:
     return bank.maintain(**options).to_dict()
 
 
+def activity(bank: Bank, *, max_tokens: int | None, **options: Any) -> Answer:
+    found = bank.activity(**options)
+    events = [event.to_dict() for event in found.events]
+    # The newest are kept, so that the cursor holds.
+    newest = [{"text": _said(event), "event": event} for event in reversed(events)]
+    kept, omitted = _fitted(newest, bank.count_tokens, max_tokens, whole=False)
+    return {"events": [each["event"] for each in reversed(kept)], "omitted": omitted, "next": found.next}
+
+
+def _said(event: Mapping[str, Any]) -> str:
+    return "\n".join([event["query"], event["context"], event["memory"]["text"] if event["memory"] else ""])
+
+
+def review(bank: Bank, *, max_tokens: int | None, **options: Any) -> Answer:
+    found = bank.review(**options)
+    items = [item.to_dict() for item in found.items]
+    texts = [{"text": _pair(item), "item": item} for item in items]
+    kept, left_out = _fitted(texts, bank.count_tokens, max_tokens, whole=False)
+    # As in list_memories: a budget too small for even one moves on over that one.
+    passed = max(len(kept), 1 if left_out else 0)
+    return {
+        "items": [each["item"] for each in kept],
+        "omitted": passed - len(kept),
+        "next": items[passed - 1]["key"] if passed < len(items) else found.next,
+    }
+
+
+def _pair(item: Mapping[str, Any]) -> str:
+    return "\n".join(each["text"] for each in (item["memory"], item["other"]) if each)
+
+
 def moves(bank: Bank, *, memory: str | None) -> Answer:
     return {"moves": [move.to_dict() for move in bank.moves(memory)]}
 
@@ -271,6 +328,10 @@ def moves(bank: Bank, *, memory: str | None) -> Answer:
 def undo_move(bank: Bank, *, number: int) -> Answer:
     bank.undo_move(number)
     return {"undone": number}
+
+
+def archive(bank: Bank, *, ids: Sequence[str]) -> Answer:
+    return {"archived": bank.archive(ids)}
 
 
 def quarantine(bank: Bank, *, ids: Sequence[str]) -> Answer:

@@ -28,6 +28,7 @@ LOCAL_COMMANDS: Mapping[str, str] = {
             "profiles",
             "bench",
             "serve",
+            "ui",
             "token",
             "mcp",
             "hook",

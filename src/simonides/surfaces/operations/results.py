@@ -6,6 +6,7 @@ from typing import get_args
 
 from simonides.json_schema import Schema, choice, optional
 from simonides.options import PRECISIONS
+from simonides.records import activity, review
 from simonides.records.kind import Kind, Layer
 from simonides.records.recall import Band
 from simonides.records.receipt import Counts
@@ -244,6 +245,15 @@ PAGE = _answer(
     omitted=_OMITTED,
     next={"type": ["string", "null"], "description": "The cursor of the next page; null = this is the last."},
 )
+FACETS = _answer(
+    "Facets",
+    total=_COUNT,
+    facets={
+        "type": "object",
+        "additionalProperties": _listed(_answer("Facet", value=_TEXT, count=_COUNT)),
+        "description": "kind, layer, project, tag, month, speaker, session and state, each most first.",
+    },
+)
 HISTORY = _answer("History", id=_TEXT, versions=_listed(RECORD), omitted=_OMITTED)
 SOURCE = _answer(
     "Source",
@@ -270,7 +280,21 @@ DIFF = _answer(
     changed=_listed(_answer("Change", before=RECORD, after=RECORD)),
     omitted=_OMITTED,
 )
-FORGOTTEN = _answer("Forgotten", asked=_COUNT, forgotten=_COUNT)
+FORGOTTEN = _some(
+    _answer(
+        "Forgotten",
+        asked=_COUNT,
+        forgotten=_COUNT,
+        dry_run={**_SWITCH, "description": "True where nothing was deleted."},
+        rows={
+            "type": "object",
+            "additionalProperties": _COUNT,
+            "description": "What would go, told to the owner: versions, episodes (raw sources), links, …",
+        },
+    ),
+    "dry_run",
+    "rows",
+)
 _KEYED = _answer(
     "KeyedRecord",
     id=_TEXT,
@@ -285,19 +309,31 @@ POPPED = _answer("Popped", record=optional(_KEYED))
 MOVED = _answer("Moved", moved=_COUNT)
 RECORDS_FORGOTTEN = _answer("RecordsForgotten", forgotten=_COUNT)
 USED = _answer("Used", recorded=_COUNT)
-ENTITIES = _answer(
-    "Entities",
-    entities=_listed(
+_ENTITY = _answer(
+    "Entity",
+    number=_COUNT,
+    name=_TEXT,
+    kind=_TEXT,
+    qualifier=_TEXT,
+    aliases=_TEXTS,
+    mentions=_COUNT,
+)
+ENTITIES = _answer("Entities", entities=_listed(_ENTITY))
+ENTITY_DETAILS = _answer(
+    "EntityDetails",
+    entity=_ENTITY,
+    memories=_listed(RECORD),
+    omitted=_OMITTED,
+    total={**_COUNT, "description": "Of the memories, also those beyond most."},
+    neighbours=_listed(
         _answer(
-            "Entity",
-            number=_COUNT,
-            name=_TEXT,
-            kind=_TEXT,
-            qualifier=_TEXT,
-            aliases=_TEXTS,
-            mentions=_COUNT,
+            "Neighbour",
+            entity=_answer("EntityName", number=_COUNT, name=_TEXT, kind=_TEXT),
+            together=_COUNT,
+            relations=_TEXTS,
         )
     ),
+    merges=_listed(_answer("EntityMerge", merge=_COUNT, entity=_COUNT, name=_TEXT, at=_TIME)),
 )
 ALIAS = _answer("Alias", entity=_COUNT, alias=_TEXT)
 MERGE = _answer("Merge", merge=_COUNT, entity=_COUNT, into=_COUNT)
@@ -316,6 +352,48 @@ MAINTAINED = _answer(
     dry_run=_SWITCH,
     left=_COUNT,
     steps=_listed(_answer("Step", action=_TEXT, memory=_TEXT, was=_TEXT, became=_TEXT, reason=_TEXT)),
+)
+ACTIVITY = _answer(
+    "Activity",
+    events=_listed(
+        _answer(
+            "Event",
+            at={**_TIME, "description": "ISO 8601 in UTC; null = not known."},
+            what=choice(activity.WHAT),
+            memory=optional(RECORD),
+            ids=_TEXTS,
+            query=_TEXT,
+            context={**_TEXT, "description": "Exactly as it was given; empty where it is not kept."},
+            band=_TEXT,
+            confidence=_CONFIDENCE,
+            profile=_TEXT,
+            by={
+                "type": ["string", "null"],
+                "description": "Who stored it or asked; empty = the owner, null = not known.",
+            },
+            recall=_TEXT,
+        )
+    ),
+    omitted={**_COUNT, "description": "How many older ones are left out because max_tokens is spent."},
+    next={**_TEXT, "description": "What after takes in the next call."},
+)
+REVIEW = _answer(
+    "Review",
+    items=_listed(
+        _answer(
+            "ReviewItem",
+            key=_TEXT,
+            what=choice(review.WHAT),
+            memory=RECORD,
+            other=optional(RECORD),
+            rule=_TEXT,
+            move={"type": ["integer", "null"], "description": "What undo_move takes."},
+            at=_TIME,
+            decided=_SWITCH,
+        )
+    ),
+    omitted=_OMITTED,
+    next={"type": ["string", "null"], "description": "The cursor of the next page; null = this is the last."},
 )
 MOVES = _answer(
     "Moves",
@@ -339,6 +417,7 @@ TTL_DEFAULTS = _answer(
     bank=optional(_TIME_TO_LIVE),
     kinds={"type": "object", "additionalProperties": _TIME_TO_LIVE},
 )
+ARCHIVED = _answer("Archived", archived=_COUNT)
 QUARANTINED = _answer("Quarantined", quarantined=_COUNT)
 RELEASED = _answer("Released", released=_COUNT)
 AUDIT_ENTRIES = _answer(

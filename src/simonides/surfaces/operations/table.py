@@ -124,6 +124,7 @@ class Operation:
 
 
 _ASKED = (*o.FILTERS, *o.SEARCH)
+_BROWSED = (*o.FILTERS, *o.BROWSED, o.INCLUDE_ARCHIVED)
 _ONE = (o.MEMORY, o.TEXT_TOKENS)
 _READ, _WRITE = Verb.READ, Verb.WRITE
 
@@ -203,9 +204,16 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("get_memory", "Return the newest version of one memory.", _ONE, results.MEMORY, _READ),
         Operation(
             "list_memories",
-            "List the memories of a bank page by page, in the order of ids.",
-            (*o.FILTERS, o.PAGE, o.CURSOR, o.TEXT_TOKENS),
+            "List the memories of a bank page by page, by id or the newest first.",
+            (*_BROWSED, o.ORDER, o.PAGE, o.CURSOR, o.TEXT_TOKENS),
             results.PAGE,
+            _READ,
+        ),
+        Operation(
+            "facets",
+            "Count memories by kind, layer, tag, project, speaker, session, month and state.",
+            _BROWSED,
+            results.FACETS,
             _READ,
         ),
         Operation(
@@ -230,7 +238,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "forget",
             "Delete memories with every version and everything derived from them.",
-            (o.IDS,),
+            (o.IDS, o.DRY_RUN),
             results.FORGOTTEN,
             Verb.FORGET,
             destructive=True,
@@ -311,8 +319,15 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "entities",
             "List people, places and things, most mentioned first.",
-            (o.ENTITY_LIMIT,),
+            (o.ENTITY_LIMIT, o.NAMED),
             results.ENTITIES,
+            _READ,
+        ),
+        Operation(
+            "get_entity",
+            "Show an entity: what mentions it, what is mentioned beside it, and what was merged into it.",
+            (*o.GET_ENTITY, o.TEXT_TOKENS),
+            results.ENTITY_DETAILS,
             _READ,
         ),
         Operation(
@@ -322,6 +337,15 @@ OPERATIONS: Mapping[str, Operation] = {
             results.ALIAS,
             _WRITE,
             changes=True,
+        ),
+        Operation(
+            "remove_alias",
+            "Remove another name of an entity, as if it had never been added.",
+            (o.ENTITY, o.OTHER_NAME),
+            results.ALIAS,
+            _WRITE,
+            changes=True,
+            idempotent=False,
         ),
         Operation(
             "merge_entities",
@@ -393,8 +417,22 @@ OPERATIONS: Mapping[str, Operation] = {
             owner_only=True,
         ),
         Operation(
+            "activity",
+            "Tell what happens in a bank: what is written, and what recalls return, with the exact text.",
+            (o.AFTER, o.EVENTS, o.TEXT_TOKENS),
+            results.ACTIVITY,
+            _READ,
+        ),
+        Operation(
+            "review",
+            "List what deserves a person's decision: ends, near duplicates, conflicts, quarantine.",
+            (o.REVIEW_ITEMS, o.CURSOR, o.INCLUDE_DECIDED, o.TEXT_TOKENS),
+            results.REVIEW,
+            _READ,
+        ),
+        Operation(
             "moves",
-            "List what maintenance and newer memories did to memories, and why.",
+            "List what maintenance, newer memories and people did to memories, and why.",
             (o.MOVED_MEMORY,),
             results.MOVES,
             _READ,
@@ -408,6 +446,15 @@ OPERATIONS: Mapping[str, Operation] = {
             Verb.ADMIN,
             changes=True,
             idempotent=False,
+            owner_only=True,
+        ),
+        Operation(
+            "archive",
+            "Archive memories: they are found on request only; undo_move and used bring them back.",
+            (o.IDS,),
+            results.ARCHIVED,
+            Verb.ADMIN,
+            changes=True,
             owner_only=True,
         ),
         Operation(

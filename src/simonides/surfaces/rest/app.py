@@ -26,6 +26,8 @@ from simonides.deprecations import OPERATIONS as OLD_OPERATIONS
 from simonides.retain.redacted_errors import hidden
 from simonides.storage.folder import sweep_store
 from simonides.surfaces.operations.table import OPERATIONS, Verb
+from simonides.surfaces.page.routes import add_page
+from simonides.surfaces.page.sessions import Sessions
 from simonides.surfaces.rest.disk import disk_problems
 from simonides.surfaces.rest.document import completed, described, problems
 from simonides.surfaces.rest.guard import GRANT, LIVE, Guard
@@ -53,7 +55,8 @@ _PLAIN: dict[str, Any] = {"responses": problems(), "security": [{"token": []}]}
 def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     """The app of one store; *settings* are hosts, origins and limits, by default for loopback.
 
-    ``app.state.dispatcher`` does operations for whatever is mounted beside the routes, and
+    ``app.state.dispatcher`` does operations for whatever is mounted beside the routes, ``app.state.sessions``
+    are the browsers that are signed in to the page, and
     ``scope["state"][guard.GRANT]`` is the grant of each request.
     """
     settings = settings or Settings()
@@ -113,7 +116,16 @@ def make_app(store: Store, settings: Settings | None = None) -> FastAPI:
     def find(token: str) -> Grant | None:
         return tokens.find(token, time.time_ns() // 1_000)
 
-    app.add_middleware(Guard, settings=settings, find=find, refused=lambda status: metrics.count("-", status))
+    sessions = Sessions(find, lambda: time.time_ns() // 1_000)
+    app.state.sessions = sessions
+    add_page(app, sessions, GRANT, lambda grant: [name for name in store.list_banks() if grant.covers(name)])
+    app.add_middleware(
+        Guard,
+        settings=settings,
+        find=find,
+        sessions=sessions,
+        refused=lambda status: metrics.count("-", status),
+    )
     if settings.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=list(settings.origins), allow_methods=["*"], allow_headers=["*"]

@@ -1,4 +1,4 @@
-"""What stands before every route: Host, Origin, token. Only liveness needs no token.
+"""What stands before every route: Host, Origin, token. Only liveness and the files of the page need no token.
 
 Host not in the list              421   (a foreign name server cannot lead a browser here)
 an Origin that is not in the list 403
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
+from simonides.surfaces.page.routes import is_public
 from simonides.surfaces.rest.problems import RefusedError, problem_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from simonides.surfaces.page.sessions import Sessions
     from simonides.surfaces.rest.settings import Settings
     from simonides.surfaces.serving.grants import Grant
 
@@ -45,7 +47,8 @@ _PART = 64 * 1024
 class Guard:
     """ASGI middleware; sets ``scope["state"][GRANT]`` for the app behind it, mounted ones included.
 
-    *find* gives the grant of a token, or ``None``; *refused* gets the status of each refusal.
+    *find* gives the grant of a token, or ``None``; *sessions* those of browsers, which have a cookie instead;
+    *refused* gets the status of each refusal.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class Guard:
         *,
         settings: Settings,
         find: Callable[[str], Grant | None],
+        sessions: Sessions,
         refused: Callable[[int], None],
     ) -> None:
         self._app = app
         self._settings = settings
         self._find = find
+        self._sessions = sessions
         self._refused = refused
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,10 +96,15 @@ class Guard:
         for repeated in sorted(ONCE):
             if len(headers.getlist(repeated)) > 1:
                 raise RefusedError(400, f"the header {repeated} is stated more than once; state it once")
-        if scope["path"] == LIVE:
+        if scope["path"] == LIVE or is_public(scope["path"]):
             return None
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        grant = self._find(token.strip()) if scheme.lower() == "bearer" else None
+        if scheme.lower() == "bearer":
+            grant = self._find(token.strip())
+        else:
+            grant = self._sessions.grant_of(
+                scope["method"], headers, (scope.get("server") or ("", 0))[1] or 0
+            )
         if grant is None:
             raise RefusedError(
                 401,

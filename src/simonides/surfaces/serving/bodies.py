@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 class Bodies:
-    """All that a server holds.
-
-    Attributes:
-        turn: to read a very large body, one at a time.
-    """
+    """All that a server holds; *turn*: to read a very large body, one at a time."""
 
     def __init__(self, limits: Limits) -> None:
         self._most = limits.per_token
@@ -47,10 +43,9 @@ class Bodies:
 
     @contextmanager
     def opened(self, grant: Grant) -> Iterator[Body]:
-        """The place of one request; what it holds is let go afterwards.
+        """The place of one request; what it holds is released afterwards.
 
-        Raises:
-            BusyError: the token has too many.
+        ``BusyError``: the token has too many.
         """
         if self._open[grant.name] >= self._most:
             raise BusyError(

@@ -6,12 +6,7 @@ from simonides.errors import SimonidesError
 
 
 class BusyError(SimonidesError):
-    """There is no room for the request now.
-
-    Attributes:
-        retry_after: seconds.
-        yours: whether it is the caller's own requests that fill the room.
-    """
+    """There is no room now; *retry_after* seconds. *yours*: the caller's own requests fill the room."""
 
     def __init__(self, problem: str, retry_after: int, *, yours: bool) -> None:
         super().__init__(problem)

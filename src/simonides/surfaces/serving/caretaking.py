@@ -63,11 +63,7 @@ class Seen(Protocol):
 
 
 class Caretaker:
-    """Goes round the banks until it is closed.
-
-    Args:
-        seen: told of every run.
-    """
+    """Goes round the banks until it is closed; *seen* is told of every run."""
 
     def __init__(self, store: Store, banks: OpenBanks, care: Care, seen: Seen) -> None:
         self._store = store

@@ -122,10 +122,7 @@ class AcceptingSocket(socket.socket):
 def listen(host: str, port: int, *, backlog: int) -> socket.socket:
     """A socket that listens, to be closed by its caller; ``OSError`` where the address cannot be had.
 
-    Args:
-        host: an address, of version 6 where it holds a colon, or a name.
-        port: 0 = any that is free.
-        backlog: connections that may wait.
+    *host* is an address, of version 6 where it holds a colon, or a name; *port* 0 = any that is free.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = AcceptingSocket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -144,10 +141,7 @@ def listen(host: str, port: int, *, backlog: int) -> socket.socket:
 
 
 def share_fairly() -> None:
-    """Let waiting threads have the interpreter sooner, and free large blocks at once.
-
-    For processes that serve.
-    """
+    """For servers: give waiting threads the interpreter sooner, and free large blocks at once."""
     sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(AttributeError, OSError, TypeError):
         # glibc keeps freed blocks of up to 32 MB, of each thread, as soon as one was freed: hundreds of MB.

@@ -23,11 +23,7 @@ _WORD = 64
 
 
 class LogRate(logging.Filter):
-    """A filter for handlers.
-
-    Args:
-        timer: seconds that never run backwards.
-    """
+    """A filter for handlers; *timer*: seconds that never run backwards."""
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
         super().__init__()

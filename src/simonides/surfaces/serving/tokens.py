@@ -61,11 +61,7 @@ class TokenRecord:
 
 @refused_after_fork(lambda tokens: tokens._origin, quiet=("close",))  # noqa: SLF001 the decorator is of this class
 class TokenStore:
-    """The tokens of one store; a context manager. For one thread at a time.
-
-    Raises:
-        UnavailableError: the file cannot be opened or made.
-    """
+    """The tokens of one store; a context manager. For one thread at a time. May be ``UnavailableError``."""
 
     def __init__(self, folder: Path) -> None:
         self._origin = Origin(str(folder / FILE))
@@ -82,11 +78,8 @@ class TokenStore:
     ) -> str:
         """Make a token; what is returned is shown nowhere again.
 
-        Args:
-            banks: names of banks, or ``*`` for every bank, at least one.
-            now: the clock, microseconds UTC.
-            principal: who acts with it; ``None`` = the owner.
-            expires_at: from when it is worth nothing, microseconds UTC; ``None`` = never.
+        *banks* are names, or ``*`` for every bank, at least one; *principal* ``None`` = the owner;
+        *expires_at* ``None`` = never.
         """
         token, row = _make(banks, now, verbs, principal, expires_at)
         self._table.add(row)
@@ -124,9 +117,9 @@ class TokenStore:
         return tuple(_record(row) for row in self._table.rows())
 
     def revoke(self, name: str) -> None:
-        """End a token.
+        """End a token: the next request with it is refused.
 
-        The next request with it is refused. ``NotFoundError`` where there is none of this name.
+        ``NotFoundError`` where there is none of this name.
         """
         if self._table.row(name) is None:
             # What is no name may be a token, which goes into no log of a terminal.

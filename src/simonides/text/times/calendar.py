@@ -1,15 +1,10 @@
-"""Calendar arithmetic, times of day, and the words of the grammar.
+"""Calendar arithmetic on whole days, times of day, and the words of the grammar.
 
-Calendar arithmetic on whole days, and the step from local days to intervals in UTC.
-
-Everything is reckoned in the local calendar of a zone, and each midnight is turned into UTC on its own, so a
+Everything is computed in the local calendar of a zone, and each midnight is turned into UTC on its own, so a
 day has 23 or 25 hours where the clocks change. Weeks start on Monday (ISO 8601). Adding months keeps the day
-of the month, or takes the last day of a shorter month: 31 January + 1 month = 28 February.
-
-What leaves the years 1 to 9999 raises ``ValueError`` or ``OverflowError``, as ``datetime`` does; the grammar
-reads both as "no time".
-
-Times of day: ``3pm`` is an hour, ``15:00`` a moment, ``morning`` six hours.
+of the month, or takes the last day of a shorter month: 31 January + 1 month = 28 February. What leaves the
+years 1 to 9999 raises ``ValueError`` or ``OverflowError``, as ``datetime`` does; the grammar reads both as
+"no time". ``3pm`` is an hour, ``15:00`` a moment, ``morning`` six hours.
 """
 
 from __future__ import annotations
@@ -128,8 +123,7 @@ def season(year: int, which: int, *, southern: bool) -> Period:
 def weekday_in(period: Period, weekday: int, place: int) -> date:
     """The *place*-th (from 1, or -1 for the last) day of *period* that is *weekday* (0 = Monday).
 
-    Raises:
-        ValueError: the period has no such day.
+    ``ValueError``: the period has no such day.
     """
     if place < 0:
         last = period.following - _DAY
@@ -146,9 +140,7 @@ def third(period: Period, which: int) -> Period:
 
     A week is cut into Monday–Tuesday, Wednesday–Thursday and Friday–Sunday, a month at the 11th and 21st,
     three months by month, a year into four months each, a decade after its fourth and seventh year.
-
-    Raises:
-        ValueError: the period is of another length.
+    ``ValueError``: the period is of another length.
     """
     cuts = [period.first, *_cuts(period), period.following]
     return Period(cuts[which], cuts[which + 1], Precision.RANGE)
@@ -157,8 +149,7 @@ def third(period: Period, which: int) -> Period:
 def half(period: Period, which: int) -> Period:
     """The first or second half (0, 1): of a month until the 15th, of a year until June, of a decade 5 years.
 
-    Raises:
-        ValueError: the period is of another length.
+    ``ValueError``: the period is of another length.
     """
     if period.precision is Precision.MONTH:
         middle = period.first + 15 * _DAY
@@ -198,21 +189,13 @@ def midnight(day: date, zone: tzinfo) -> datetime:
 
 
 def interval(period: Period, zone: tzinfo) -> Interval:
-    """*period* in UTC.
-
-    Raises:
-        ValueError: the zone skipped these days, as Apia did 30 December 2011.
-    """
+    """*period* in UTC; ``ValueError``: the zone skipped these days, as Apia did 30 December 2011."""
     start, end = (to_micros(midnight(day, zone)) for day in (period.first, period.following))
     return between(start, end, period.precision)
 
 
 def between(start: int, end: int, precision: Precision) -> Interval:
-    """A half-open interval, checked.
-
-    Raises:
-        ValueError: it is empty, or leaves the years 1 to 9999 in UTC.
-    """
+    """A half-open interval, checked; ``ValueError``: it is empty, or leaves the years 1 to 9999 in UTC."""
     if start >= end:
         raise ValueError("an empty interval")
     return Interval(in_range(start), in_range(end), precision)

@@ -1,26 +1,21 @@
 """Rules for days, for times of day, and for what is longer than a day.
 
-Rules for what is longer than a day: week, weekend, month, quarter, season, half, year, decade, and parts.
-
 A name without a year means the latest one that has started (``in March``, said in March, is this March), and
-looking forward the first that is not over. "Last" with a name means the latest that is
-over, "next" the first that has not started, "this" the month of this year or the nearest season; with a unit
-they mean the calendar unit before, around and after today.
-
-Rules for single days.
+looking forward the first that is not over. "Last" with a name means the latest that is over, "next" the first
+that has not started, "this" the month of this year or the nearest season; with a unit they mean the calendar
+unit before, around and after today.
 
 A date without a year (``8 May``) means the latest such day until today, a weekday without more (``on
 Friday``) the latest before today; looking forward, the first date from today on and the first weekday after
 today. ``Last Friday`` is the latest before today, ``this Friday`` the one of this week, ``next Friday`` the
 one of next week, ``this coming Friday`` the first after today.
 
-Rules for times of day, with the day they belong to.
-
 A time of day alone belongs to the day named before it in the sentence, else to the anchor's day.
 """
 
 from __future__ import annotations
 
+from calendar import isleap
 from collections.abc import Callable
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -63,7 +58,6 @@ from simonides.text.times.meaning import Meaning, Now, coming, day_away, derived
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
-
 
 Year: TypeAlias = Callable[[Now], int]
 Yearly: TypeAlias = Callable[[Now, int], Period]
@@ -322,18 +316,14 @@ def day_of_year(month: int, day: int, year: Year) -> Meaning:
 
 
 def bare_day(month: int, day: int) -> Meaning:
-    """That day of the latest year that has it and is not after today.
-
-    Raises:
-        ValueError: no year has such a day.
-    """
+    """That day of the latest year that has it and is not after today; ``ValueError``: no year has it."""
     date(2000, month, day)  # a leap year has them all
 
     def nearest(now: Now, direction: int) -> Period:
         for distance in range(_LONGEST_LEAP_GAP + 1):
             year = now.today.year + direction * distance
             # 29 February is missing in most years.
-            if (month, day) == (2, 29) and not _is_leap(year):
+            if (month, day) == (2, 29) and not isleap(year):
                 continue
             found = date(year, month, day)
             if found == now.today or (found > now.today) == (direction > 0):
@@ -380,10 +370,6 @@ def _stepped_weekday(which: str, weekday: int) -> Meaning:
 
 def _weekday_in(place: int | str, weekday: int, around: Meaning) -> Meaning:
     return derived(around, lambda period, _: single(weekday_in(period, weekday, place_in(place))))
-
-
-def _is_leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 # fmt: off
@@ -482,10 +468,6 @@ def _hour(hour: int, meridiem: str) -> Clock:
     return clock(hour, meridiem=meridiem)
 
 
-def _part_of(part: str, day: Meaning) -> PartOfDay:
-    return PartOfDay(day, part)
-
-
 def _part_beside(part: str, word: str, day: Meaning) -> PartOfDay:
     step = -1 if word == "before" else 1
     return PartOfDay(derived(day, lambda period, _: single(shift(period.first, step, Unit.DAY))), part)
@@ -525,7 +507,8 @@ MOMENTS_RULES: Final = (
     Rule("partofday", "the? night before last", lambda: PartOfDay(away(-2), "night")),
     Rule("partofday", "{anyday} ,? <morning|afternoon|evening|night>", PartOfDay),
     Rule("partofday", "{anyday} in the <morning|afternoon|evening>", PartOfDay),
-    Rule("partofday", "the? <morning|afternoon|evening|night> of {anyday}", _part_of),
+    Rule("partofday", "the? <morning|afternoon|evening|night> of {anyday}",
+         lambda part, day: PartOfDay(day, part)),
     Rule("partofday", "the? <morning|afternoon|evening|night> <before|after> {anyday}", _part_beside),
 
     # Between times of one day; {hours} needs no "from" or "between" before it.

@@ -91,18 +91,6 @@ def find_stated_times(
     "in May") is the next one in a plan and the latest one in a report; in a habit ("every", "always") and
     where the tense is open it is no time. A time of day without a day ("eats at noon") is one only in a
     report, if it has passed today, and after words of the future.
-
-    Args:
-        text: see ``find_times``.
-        anchor: see ``find_times``.
-        zone: see ``find_times``.
-        southern: see ``find_times``.
-
-    Returns:
-        see ``find_times``.
-
-    Raises:
-        InputError: see ``find_times``.
     """
     return _english(text, _now(anchor, zone, southern=southern), stated=True)
 
@@ -117,21 +105,10 @@ def parse_time_expression(
 ) -> TimeMention | None:
     """Read *text* as one time expression, punctuation around it aside.
 
+    ``None`` = it is none, or more than one.
+
     A name that would need a word before it in a sentence ("March", "Friday", "Q1") may stand alone here.
-
-    Args:
-        text: anything.
-        anchor: see ``find_times``.
-        zone: see ``find_times``.
-        southern: see ``find_times``.
-        languages: see ``find_times``.
-
-    Returns:
-        The expression, or ``None`` if the text is no time, or more than one.
-
-    Raises:
-        InputError: see ``find_times``.
-        MissingExtraError: see ``find_times``.
+    Arguments and errors as of ``find_times``.
     """
     now = _now(anchor, zone, southern=southern)
     tokens = lex(text, _VOCABULARY)

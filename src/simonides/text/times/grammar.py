@@ -85,10 +85,9 @@ class Grammar:
     """Rules, indexed by the tags that a match can start with."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        """Compile *rules*.
+        """Compile *rules*; ``ValueError``.
 
-        Raises:
-            ValueError: a rule asks for a name that has no rules, or for one that leads back to itself.
+        One asks for a name without rules, or one that leads back to itself.
         """
         self._rules: dict[str, list[_Compiled]] = {}
         for rule in rules:

@@ -8,8 +8,6 @@ versions, paths, addresses, prices and phone numbers are never part of a time: `
 Cost: linear; every pattern is possessive or of bounded length, and a chunk longer than ``_LONGEST`` is not
 looked into.
 
-The words of the grammar: each maps to tags, and each tag to a value.
-
 Tags are in capitals, so that a rule tells the word ``month`` from any name of a month (``MONTH``). Words that
 are also something else in English have weaker tags, which only rules with more evidence ask for:
 
@@ -82,7 +80,6 @@ class Token(NamedTuple):
     """A piece of a text.
 
     Attributes:
-        text: as written.
         start, stop: characters, half-open.
         tags: what it can be in the grammar, with the value of each.
         glued: whether a dash or a dot ties it to what is before, or it is that dash.
@@ -96,12 +93,7 @@ class Token(NamedTuple):
 
 
 def lex(text: str, vocabulary: Mapping[str, Tags]) -> list[Token]:
-    """The tokens of *text*, in order, followed by one without text so that there is always a next one.
-
-    Args:
-        text: anything.
-        vocabulary: tags of words, see ``words.vocabulary``.
-    """
+    """The tokens of *text*, in order, and one without text behind them: there is always a next one."""
     tokens: list[Token] = []
     last = 0
     for chunk in _CHUNK.finditer(text):
@@ -296,10 +288,9 @@ _SPANS: Final = {Unit.WEEK, Unit.MONTH, Unit.QUARTER, Unit.YEAR, Unit.DECADE}
 
 
 def vocabulary(literals: Iterable[str]) -> Mapping[str, Tags]:
-    """Word → tags. A key with a capital holds for that spelling, one without for all others.
+    """Word → tags; *literals* are their own tags.
 
-    Args:
-        literals: words that rules ask for by themselves; each is its own tag.
+    A key with a capital holds for that spelling, one without for others.
     """
     words: dict[str, Tags] = {}
     for word, tags in (*_months(), *_weekdays(), *_units(), *_others()):

@@ -3,10 +3,9 @@
 A phrase is read first and resolved later, because ``from November to February 2022`` must know its right side
 before its left one has a year.
 
-Whole dates in other languages, through dateparser: a day, a month by its name, and a year of four digits.
-
-dateparser alone sees times in plain words and numbers, so it is only shown what has that form, and its answer
-counts only if it has the day and the year that are written there.
+Whole dates in other languages (a day, a month by its name, a year of four digits) are read by dateparser. It
+alone sees times in plain words and numbers, so it is only shown what has that form, and its answer counts
+only if it has the day and the year that are written there.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class Now:
 
     Attributes:
         moment: aware, on the clock of the zone that days are reckoned in.
-        zone: that zone.
         southern: whether summer is from December to February.
     """
 
@@ -179,12 +177,7 @@ _SETTINGS: Final = {
 
 
 def find_dates(text: str, *, languages: Collection[str], zone: tzinfo) -> tuple[TimeMention, ...]:
-    """Whole dates in *text*, in order.
-
-    Args:
-        text: anything.
-        languages: two-letter codes, such as ``de``.
-        zone: reckons the days.
+    """Whole dates in *text*, in order; *languages*: two-letter codes, such as ``de``.
 
     Raises:
         InputError: dateparser does not know a language; noticed only where there is something to read.

@@ -1,12 +1,8 @@
-"""Rules for ranges and open ends, and for times counted from a day.
+"""Rules for ranges, open ends and the words that lead into a time, and for times counted from a day.
 
-Rules for ranges, open ends and the words that lead into a time.
-
-A question is searched for ``expression``, what is told for ``told``.
-Both ends of a range belong to it. ``Since`` starts with its time and has no end, ``after`` starts when its
-time is over; ``until`` and ``by`` end with theirs and have no start, ``before`` ends when its time begins.
-
-Rules that count from a day: ``two weeks ago``, ``in three days``, ``the week before 9 June``.
+A question is searched for ``expression``, what is told for ``told``. Both ends of a range belong to it.
+``Since`` starts with its time and has no end, ``after`` starts when its time is over; ``until`` and ``by``
+end with theirs and have no start, ``before`` ends when its time begins.
 
 A count of a unit means the calendar unit that holds the day so far away, no finer: ``two weeks ago`` is that
 week, ``a year ago`` that year, ``a year ago today`` that day. Hours are hours on the clock, minutes and
@@ -163,11 +159,6 @@ def _in_order(first: date, following: date) -> Period:
     return Period(first, following, Precision.RANGE)
 
 
-def _second(_: Meaning, other: Meaning) -> Meaning:
-    """Moved from Friday to Monday: Monday."""
-    return other
-
-
 def _habit(*_: Meaning) -> Meaning:
     """From Monday to Friday: no time, and no part of it is one."""
 
@@ -275,7 +266,7 @@ RANGES_RULES: Final = (
     *_days_of_month_rules("from? the?", f"{_TO} the?"),
 
     # What is a time only in what is told, where the tense says which one it is.
-    *(Rule("told", f"from {{{first}}} {_TO} {{{then}}}", _second, shifted_before)
+    *(Rule("told", f"from {{{first}}} {_TO} {{{then}}}", lambda _, other: other, shifted_before)
       for first, then in (("side", "endpoint"), ("endpoint", "side"), ("bareweekday", "bareweekday"),
                           ("baremonth", "baremonth"))),
     *choice("told", "expression"),
@@ -318,11 +309,7 @@ _IN_A_WHOLE: Final = {Unit.MINUTE: 60, Unit.MONTH: 12, Unit.YEAR: 10}
 
 
 def half_of(unit: Unit) -> Amount:
-    """Half an hour, a year or a decade.
-
-    Raises:
-        ValueError: half of another unit is not understood.
-    """
+    """Half an hour, a year or a decade; ``ValueError``: half of another unit is not understood."""
     if unit not in _HALVES:
         raise ValueError("no such half")
     return _HALVES[unit]

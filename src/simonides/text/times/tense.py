@@ -121,12 +121,9 @@ def tense_of(tokens: Sequence[Token], start: int, stop: int) -> Tense:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """The words of a sentence, with the place of the time in it.
+    """The words of a sentence, in lower case, and whether each has a *capital*.
 
-    Attributes:
-        words: in lower case.
-        capital: whether each is written with a capital.
-        start, stop: of the time.
+    The time is *start* to *stop*.
     """
 
     words: tuple[str, ...]

@@ -19,7 +19,7 @@ from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.items import read_items
 from simonides.retain.pipeline import prepare
 from simonides.retain.storing import Storing
-from simonides.services.view_rows import ViewRows
+from simonides.services.viewing import ViewRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -36,6 +36,7 @@ def _items(count: int, *, seed: int = 3) -> list[dict[str, Any]]:
             "project": f"project {number % 5}",
             "kind": ("semantic", "episodic")[number % 2],
             "speaker": ("", "Ines Ortega")[number % 2],
+            "session": ("", "monday")[number % 3 % 2],
             "event_time": "2026-02" if number % 7 == 0 else None,
             "confidence": 0.25 if number % 9 == 0 else None,
         }

@@ -11,7 +11,7 @@ from tests.embedded_rows import embedded
 from simonides.errors import DamagedError
 from simonides.retain.extraction.known_names import KnownNames
 from simonides.retain.resolution import fold_name
-from simonides.services.view_rows import NameLookup
+from simonides.services.viewing import NameLookup
 
 if TYPE_CHECKING:
     from simonides.backends.embedded.bank import EmbeddedBank

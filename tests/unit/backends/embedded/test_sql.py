@@ -44,8 +44,7 @@ UNVERIFIED = {
 BARE = {
     "checksums.py": "computes and compares the checksums",
     "rows.py": "defines the readers",
-    "migrations.py": "moves rows as they are, checksums included",
-    "views.py": "SQL views for other programs, which have no function that compares",
+    "migrations.py": "SQL views for other programs, which have no function that compares",
 }
 """Files whose SQL names tables without a reader, and the reason."""
 

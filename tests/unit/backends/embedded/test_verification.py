@@ -420,7 +420,7 @@ def test_a_bank_without_an_embedder_has_no_such_note(desk: Desk) -> None:
             "seals": 7,
             "changes": 1,
             "index_files": 0,
-            "arrays": 35,
+            "arrays": 36,
             "accesses": 1,
             "upkeep": 0,
             "forgetting": 3,

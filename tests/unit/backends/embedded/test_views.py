@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import simonides
 from simonides.backends.embedded import migrations
-from simonides.backends.embedded.migrations import MIGRATIONS
-from simonides.backends.embedded.views import time_text
+from simonides.backends.embedded.migrations import MIGRATIONS, time_text
 from simonides.records.interval import BEGINNING, FOREVER, from_micros
 from simonides.testing.clock import FrozenClock
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simonides.recall.refining.newer_first import read_change_words, says_changed
+from simonides.recall.refining.newer_first import ChangeWords, says_changed
 from simonides.text.analyser import TextAnalyser
 
 pytestmark = pytest.mark.fault("N4")
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.fault("N4")
 def changes(old: str, new: str, *, asked: str = "", speakers: tuple[str, str] = ("", "")) -> bool:
     analyser = TextAnalyser()
     one, other = (
-        read_change_words(text, speaker, analyser, assistant=speaker == "assistant")
+        ChangeWords(text, speaker.casefold(), speaker == "assistant", analyser)
         for text, speaker in zip((old, new), speakers, strict=True)
     )
     return says_changed(one, other, frozenset(analyser.query_terms(asked)))

@@ -12,8 +12,7 @@ from simonides.retain.extraction.kinds import KIND_CUES, KindCue, find_kind
 from simonides.retain.extraction.name_kinds import HINTS, Hint, kind_of
 from simonides.retain.extraction.names import FORMS, Form, find_names, find_structured
 from simonides.retain.extraction.passage import Cue, Passage, by_trigger, compiled, find_speaker, triggered
-from simonides.retain.extraction.relation_rules import RELATION_RULES, RelationRule
-from simonides.retain.extraction.relations import find_relations
+from simonides.retain.extraction.relations import RELATION_RULES, RelationRule, find_relations
 
 if TYPE_CHECKING:
     from simonides.records.extraction import EntityKind
