@@ -22,6 +22,9 @@ from simonides.text.statements.comparing import (
     compare_by_one_name,
     compare_statements,
     compare_texts,
+    other_counts,
+    takes_up,
+    tells_change,
 )
 from simonides.text.statements.objects import Change
 from simonides.text.statements.reading import read_statements, says_from_when, says_one_thing
@@ -54,9 +57,11 @@ _WHEN = re.compile(
     re.IGNORECASE,
 )
 _UNREAL = re.compile(
-    r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would|could|might|may|wants?|wanted|consider(?:s|ed|ing)?"
-    r"|turned down|decided against|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)|if|almost"
-    r"|nearly|thought about|thinks? about|thinking|plans?|planned|planning|someday|one day|offered)\b"
+    r"\b(?:dreams?|dreamed|wish(?:es|ed)?|hopes?|hoped|would(?! rather)|could|might|may|wants?|wanted"
+    r"|consider(?:s|ed|ing)?|turned down|decided against|if|almost|nearly"
+    r"|(?<!was )(?<!were )(?<!been )(?:rejected|declined|refused)"
+    r"|thought about|thinks? about|thinking|plans?(?= (?:to|on|an?|for)\b)|planned|planning"
+    r"|someday|one day|offered)\b"
 )
 _OTHERS = re.compile(
     r"\b(?:brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|cousin|uncle|aunt|friend"
@@ -213,8 +218,9 @@ class NewerFirst:
               something changed or other numbers stand in the two
         a row says that something changed, about what an older row tells   (``words_of_change``)
             ⇒ the same, but nothing is marked: what changed is not sure
-        a row tells of the same as an older row (a third of the words of the shorter one, or one word and a
-        high cosine), holds as many words of the query or is about as near to it by cosine, is valid from a
+        a row tells of the same as an older row (it says that something became otherwise with whom that speaks
+        of, and is near to it; or holds a third of the words of the shorter one, or one word and has a
+        high cosine, and holds as many words of the query or is about as near to it by cosine, is valid from a
         minute later or more, and has a score that is not far below
             ⇒ the same: both answer alike, and the newer one is the better guess
 
@@ -240,6 +246,8 @@ class NewerFirst:
             words of the query, 0 to 2.
         query_cosine: so much lower may the newer one's cosine with the query be where it holds fewer of its
             words, 0 to 2.
+        cosine_subject, query_subject: the same two of a row that says that something became otherwise with
+            what the older one tells of, 0 to 2.
     """
 
     most: int
@@ -248,6 +256,8 @@ class NewerFirst:
     cosines: Mapping[str, float]
     cosine_said: float
     query_cosine: float
+    cosine_subject: float = 0.0
+    query_subject: float = 0.0
 
     def __post_init__(self) -> None:
         if self.most < 2:
@@ -259,7 +269,7 @@ class NewerFirst:
         for name, cosine in self.cosines.items():
             if not -1 <= cosine <= 1:
                 raise InputError(f"cosines.{name}", f"{cosine} is not from -1 to 1; 0.55 is usual")
-        for name in ("cosine_said", "query_cosine"):
+        for name in ("cosine_said", "query_cosine", "cosine_subject", "query_subject"):
             if not 0 <= getattr(self, name) <= 2:
                 raise InputError(name, f"{getattr(self, name)} is not from 0 to 2")
 
@@ -318,12 +328,13 @@ class NewerFirst:
         return found
 
     def _tell_alike(self, old: _Row, new: _Row, near: _Cosines | None, asked: frozenset[str]) -> bool:
-        if old.turn or new.turn or new.moment[0] - old.moment[0] < _MINUTE:
+        by_chance = old.turn or new.turn or new.moment[0] - old.moment[0] < _MINUTE or old.score <= 0
+        if by_chance or new.words.unreal or new.words.assistant:
             return False
-        if not 0 < old.score * self.score_share <= new.score or new.words.unreal or new.words.assistant:
-            return False
+        if near is not None and self._became_otherwise(old, new, near):
+            return True
         shared = shares_of_shorter(old.words, new.words)
-        if not shared:
+        if not shared or new.score < old.score * self.score_share:
             return False
         less = self.cosine_said if new.words.says_so else 0.0
         if len(old.words.words & asked) > len(new.words.words & asked):
@@ -332,6 +343,22 @@ class NewerFirst:
                 return False
             less = 0.0
         return shared >= self.alike or (near is not None and near.between(old, new) >= near.bound - less)
+
+    def _became_otherwise(self, old: _Row, new: _Row, near: _Cosines) -> bool:
+        """Whether the newer row says that something became otherwise with what the older one tells of.
+
+        That is so where their meaning is near; or less near, and both as near to the query.
+        """
+        between = near.between(old, new) - near.bound
+        if not (old.words.short and new.words.short) or between < -self.cosine_subject:
+            return False
+        if not takes_up(old.text, new.text, old.speaker, new.speaker):
+            return False
+        told = new.words.says_so or tells_change(new.text)
+        closer = near.to_query(new) - near.to_query(old)
+        if closer >= (-self.query_subject if told else 0):
+            return True
+        return between >= 0 and (told or other_counts(old.text, new.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from simonides.text.statements.objects import (
     attributed_value,
     behind_from,
     changed_value,
+    is_name,
+    is_passing,
     one_statement,
     phrase,
     release_of,
@@ -22,7 +24,7 @@ from simonides.text.statements.objects import (
     words_before,
     words_behind,
 )
-from simonides.text.statements.words import fold_subject, kept_forms, kind_of, words
+from simonides.text.statements.words import USER, fold_subject, kept_forms, kind_of, split_attribute, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -205,10 +207,20 @@ def risen(predicate: Predicate) -> Iterator[Statement]:
             predicate.subject, "diet", predicate.rest[0].low, single_valued=True, marker="moved", sure=True
         )
         return
+    if predicate.verb == "go" and predicate.rest and predicate.rest[0].low == "by":
+        # "goes by Field Notes now", but not by bus.
+        alias = phrase(predicate.rest[1:])
+        if alias.kind == "name" and not predicate.past:
+            yield from one_statement(predicate, "name", alias, sure=False)
+        return
     behind = words_behind(predicate.rest, "to")
     value = phrase(behind)
     if value.kind in {"money", "number", "version", "date", "time"}:
         yield from changed_value(predicate, predicate.subject, behind, behind_from(predicate.rest))
+    elif behind and predicate.verb == "go" and predicate.definite and not speaks_of_person(predicate):
+        # "The lathe had to go to the north shed."
+        if (predicate.past or predicate.marker) and value.kind in {"name", "words"}:
+            yield from one_statement(replace(predicate, marker=""), "place", value, sure=False)
     elif behind and (predicate.verb == "return" or (predicate.verb == "go" and predicate.marker == "back")):
         yield Statement(predicate.subject, "", value.value, True, marker="back", kind=value.kind, sure=True)
 
@@ -221,8 +233,22 @@ def called(predicate: Predicate) -> Iterator[Statement]:
         return
     if not value.found or predicate.past:
         return
-    several = predicate.subject.split(" ")[-1] in words("several")
+    *before, sort = predicate.subject.split(" ")
+    if sort in words("partners"):
+        # "Ana's husband is called Milo": her husband is Milo.
+        yield from one_statement(predicate, sort, value, subject=" ".join(before) or USER)
+        return
+    several = sort in words("several")
     yield from one_statement(predicate, "name", value, single=not several or bool(predicate.old))
+    if sort in words("animals"):
+        yield Statement(value.value, "owner", " ".join(before) or USER, single_valued=False, kind="name")
+
+
+def bears_name(predicate: Predicate) -> Iterator[Statement]:
+    """*merged and bears the name Holmtal United*."""
+    value = phrase(words_behind(predicate.rest, "name"))
+    if value.found and not predicate.past:
+        yield from one_statement(predicate, "name", value, sure=False)
 
 
 def renamed(predicate: Predicate) -> Iterator[Statement]:
@@ -237,9 +263,11 @@ def renamed(predicate: Predicate) -> Iterator[Statement]:
         behind = words_behind(rest, "to", "as")
     value = phrase(behind)
     if subject and value.found:
+        thing, attribute = split_attribute(subject)
+        named_itself = attribute in {"branch", "username", "login", "handle", "hostname", "host", "domain"}
         yield Statement(
-            subject,
-            "name",
+            thing if named_itself else subject,
+            attribute if named_itself else "name",
             value.value,
             True,
             old_value=behind_from(rest),
@@ -374,7 +402,24 @@ def ended_by_verb(predicate: Predicate) -> Iterator[Statement]:
     if value.kind in {"time", "date"} or rest[0].low in {"at", "on", "in"}:
         yield from timed_event(predicate)
         return
-    yield Statement(predicate.subject, "", value.value, False, ended=True)
+    if value.value in {"job", "position", "post"} and speaks_of_person(predicate):
+        # "quit my job", "lost her job at Gullspire".
+        firm = phrase(words_behind(rest, "at", "with")).value
+        yield Statement(predicate.subject, "employer", firm, False, ended=True, marker="left")
+        return
+    gone = predicate.verb in words("parting verbs") and predicate.rest[0].low not in {"up", "in", "over"}
+    if gone and (is_passing(rest) or not _is_certain(rest)):
+        # "sold twelve jars of honey", "gave the dog to a friend for a week".
+        return
+    yield Statement(predicate.subject, "", value.value, False, ended=True, marker="gone" if gone else "")
+
+
+def _is_certain(found: Sequence[Word]) -> bool:
+    """Whether words mean what one has, not some: *the van*, *her goats*, *Bracken*."""
+    first = found[0]
+    return first.low in words("determiners") - {"a", "an", "some", "any", "this", "that"} or (
+        is_name(first) and not first.low[:1].isdigit()
+    )
 
 
 def leave_verb(predicate: Predicate) -> Iterator[Statement]:

@@ -75,6 +75,57 @@ def told_change(before: Sequence[Statement], later: str, subjects: Collection[st
     return None
 
 
+def tells_change(text: str) -> bool:
+    """Whether a text has a word of change, and neither denies, asks nor adds."""
+    return bool(_told(text))
+
+
+def takes_up(earlier: str, later: str, speaker: str | None, other: str | None) -> bool:
+    """Whether a later text speaks of whom an earlier one speaks of, or tells what became of whom it names.
+
+    Args:
+        earlier: a text.
+        later: another one.
+        speaker: who says the earlier one; ``None`` = the user.
+        other: the same of the later one.
+    """
+    before, after = subjects_of(earlier, speaker), subjects_of(later, other)
+    told, names = _lows(later), _names_in(earlier)
+    if before & after or any(one != USER and told.issuperset(one.split(" ")) for one in before):
+        return True
+    if names.isdisjoint(told):
+        return False
+    if USER in after:
+        # "I switched from Brightwell": of whatever I have of theirs, not of what somebody else has.
+        return not any(names.intersection(one.split(" ")) for one in before)
+    # "Nightheron merged".
+    return not told.isdisjoint(words("endings")) and any(
+        _lows(earlier).issuperset(one.split(" ")) for one in after
+    )
+
+
+def other_counts(earlier: str, later: str) -> bool:
+    """Whether two texts state numbers, each one that the other does not."""
+    mine, theirs = _numbers(earlier), _numbers(later)
+    return bool(mine - theirs and theirs - mine)
+
+
+@lru_cache(maxsize=4096)
+def _lows(text: str) -> frozenset[str]:
+    return frozenset(word.low.removesuffix("'s") for word in read_words(text))
+
+
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(
+        word.low.removesuffix("'s") for word in read_words(text)[1:] if word.raw[0].isupper() and word.raw[1:]
+    )
+
+
+def _numbers(text: str) -> frozenset[str]:
+    counting = words("numbers") | words("tens")
+    return frozenset(low for low in _lows(text) if low[:1].isdigit() or low.partition("-")[0] in counting)
+
+
 @lru_cache(maxsize=4096)
 def _told(text: str) -> frozenset[str]:
     """Stems of a text that has a word of change; none where it denies, asks or adds."""
@@ -316,13 +367,14 @@ def compare(old: Statement, new: Statement) -> Change | None:
         return Change("opposite", sure=new.marker in _CHANGED) if opposite else None
     if old.qualifier != new.qualifier:
         return None
-    if not _one_attribute(old, new) or _one_value(old, new):
+    if not _one_attribute(old, new) or _one_value(old, new) or _parts_from_another(old, new):
         return None
     if not _one_sort(old, new):
         return None
     if new.single_valued and (old.single_valued or new.attribute.startswith(("role", "want ", "prefer"))):
         marked = new.marker in _CHANGED
-        sure = (old.sure and new.sure) or (marked and new.marker != "new" and (new.sure or old.sure))
+        either = marked and new.marker != "new" and new.attribute != "role" and (new.sure or old.sure)
+        sure = (old.sure and new.sure) or either
         # "house number 5", "build 7": the number tells one of several from the others.
         sure = sure and (marked or all(_counts_first(one) for one in (old, new)))
         return Change("same attribute", sure=sure)
@@ -346,6 +398,14 @@ def _one_subject(old: Statement, new: Statement) -> bool:
         mine, theirs = set(old.subject.split(" ")), set(new.subject.split(" "))
         return mine <= theirs or theirs <= mine
     return False
+
+
+def _parts_from_another(old: Statement, new: Statement) -> bool:
+    """Whether somebody who is with one person is said to have parted from another one."""
+    if new.attribute != "marital status" or not new.value.startswith(("divorced ", "separated ")):
+        return False
+    other = old.value.partition(" ")[2]
+    return bool(other) and not same_value(other, new.value.partition(" ")[2])
 
 
 def _one_value(old: Statement, new: Statement) -> bool:
@@ -415,17 +475,28 @@ def _grain(value: str) -> str:
 
 def _ends(old: Statement, new: Statement) -> Change | None:
     """*no longer*, *stopped*, *left*, *cancelled*."""
-    if old.ended or not (_one_subject(old, new) or _names(old, new)):
+    if old.ended:
         return None
+    if not (_one_subject(old, new) or _names(old, new)):
+        # "I closed the Kestrel account": the account that is with Kestrel, if it is mine.
+        thing = new.subject == USER and not new.attribute and old.subject in new.value.split(" ")
+        return Change("ended", sure=False) if thing and _holds(old, new.value) else None
     if old.attribute.startswith("attitude") or new.attribute.startswith("attitude"):
         return None
     if new.qualifier and new.qualifier != old.qualifier:
         return None
-    if new.attribute and new.attribute != old.attribute and not old.attribute.startswith(f"{new.attribute} "):
+    partners = new.attribute == "partner" and old.attribute in words("partners")
+    if {old.attribute, new.attribute} <= words("using") and new.value == old.value:
+        # Who needs no crutches uses none.
+        return Change("ended", sure=new.attribute == old.attribute and new.marker != "not")
+    if new.attribute and not (partners or f"{old.attribute} ".startswith(f"{new.attribute} ")):
+        return None
+    if new.marker == "gone" and not (_names(old, new) or old.attribute.split(" ")[0] in words("having")):
         return None
     if not new.value:
         if new.attribute:
-            return Change("ended", sure=new.marker != "not")
+            # Who retires is a nurse no more; what else somebody is may stay.
+            return Change("ended", sure=new.marker != "not" and (new.attribute != "role" or old.sure))
         return Change("ended", sure=new.marker != "not") if old.attribute in _SCHEDULED else None
     if _holds(old, new.value):
         return Change("ended", sure=new.marker != "not")

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from simonides.text.statements.words import Word
 
 
+_DATED = frozenset({"deadline", "birthday", "date", "time", "shift"})
+
+
 def copula(predicate: Predicate) -> Iterator[Statement]:
     rest = predicate.rest
     if not rest or (predicate.past and not predicate.ended):
@@ -48,7 +51,7 @@ def copula(predicate: Predicate) -> Iterator[Statement]:
     if first == "to":
         return
     subject, attribute = split_attribute(predicate.subject)
-    if attribute in {"address", "home"}:
+    if attribute in {"address", "home"} and (subject != USER or not predicate.unowned):
         attribute = "residence"
     liked = favourite(predicate.subject)
     if liked is not None and len(predicate.subjects) == 1:
@@ -131,7 +134,9 @@ def copula(predicate: Predicate) -> Iterator[Statement]:
             predicate, name, value, single=single, sure=value.kind != "name" and one_thing
         )
     else:
-        yield Statement(predicate.subject, "be", value.value, single_valued=False, kind=value.kind)
+        # "allergic to bees": of wool it says nothing.
+        to = value.qualifier if value.qualifier.startswith("to ") else ""
+        yield Statement(predicate.subject, "be", value.value, False, kind=value.kind, qualifier=to)
 
 
 def is_role(predicate: Predicate, value: Phrase) -> bool:
@@ -174,7 +179,9 @@ def _copula_place(
     predicate: Predicate, rest: Sequence[Word], subject: str, attribute: str
 ) -> Iterator[Statement]:
     value = phrase(rest[1:], timed=kind_of(rest[1:]) in {"date", "time"})
-    if attribute and value.kind in {"date", "time", "number", "version", "code", "address"}:
+    dated = value.kind in {"date", "time"} and attribute in _DATED
+    # "The vet is on Thursday": no vet of that name.
+    if attribute and (dated or value.kind in {"number", "version", "code", "address"}):
         yield from one_statement(predicate, attribute, value, subject=subject)
         return
     if value.kind in {"date", "time"}:

@@ -59,6 +59,7 @@ def read_markers(rest: tuple[Word, ...]) -> tuple[tuple[Word, ...], Told]:
         (("as", "well"), "also"),
         (("this", "time"), "now"),
         (("for", "now"), ""),
+        (("after", "all"), "correction"),
     ):
         place = _find(lows, phrase)
         if place >= 0:

@@ -120,6 +120,9 @@ def phrase(found: Sequence[Word], *, ends: frozenset[str] = frozenset(), timed: 
             ):
                 cut = place
                 break
+        if cut > 3 and inside[cut - 1].low == "ago":
+            # "smoking three weeks ago".
+            cut -= 3
         for place in range(1, cut):
             if inside[place].low in {"today", "tonight", "yesterday", "last", "this", "next"} and all(
                 _is_time_word(word.low) for word in inside[place + 1 : cut]
@@ -128,6 +131,22 @@ def phrase(found: Sequence[Word], *, ends: frozenset[str] = frozenset(), timed: 
                 break
     value = tuple(inside[:cut])
     return Phrase(value, kind_of(value), fold_value(value, kind_of(value)), _qualifier(inside[cut:]))
+
+
+def is_passing(found: Sequence[Word]) -> bool:
+    """Whether words say that something is so for a time or again and again: *until May*, *for a week*."""
+    lows = [word.low for word in found]
+    return any(
+        low in words("temporary")
+        or low in {"until", "till", "while", "meantime"}
+        or (low[-1] == "s" and low[:-1] in words("weekdays"))
+        or (before in {"for", "during"} and not _SPANS.isdisjoint(lows[at : at + 3]))
+        for at, (before, low) in enumerate(zip(["", *lows], lows, strict=False))
+    )
+
+
+_SPANS = words("days") | {"week", "weeks", "month", "months", "year", "years", "hour", "hours", "day"}
+_SPANS |= {"days", "weekend", "holidays", "moment", "season"}
 
 
 def _is_time_word(low: str) -> bool:

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.markers import read_markers
-from simonides.text.statements.words import base_of, fold_subject, verb_bases, words
+from simonides.text.statements.words import USER, base_of, fold_subject, verb_bases, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simonides.text.statements.words import Clause, Word
+
+SOMEBODY = "they"
+"""The subject of a change that somebody unnamed made."""
 
 _BE = frozenset({"is", "are", "am", "was", "were", "be", "been", "being", "got", "gets"})
 _HAVE = frozenset({"has", "have", "had"})
@@ -76,6 +79,7 @@ class Context:
         marker: what the text began with.
         left: a clause before told that something was left or ended.
         thing: what the clause before speaks of behind its verb; *it* stands for it.
+        says_i: the subject of the clause before is *I* or *we*, so no *she* and no *her* stands for it.
     """
 
     speaker: str
@@ -83,6 +87,7 @@ class Context:
     marker: str = ""
     left: bool = False
     thing: str = ""
+    says_i: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,15 @@ class Predicate:
     def subject(self) -> str:
         return self.subjects[0]
 
+    @property
+    def unowned(self) -> bool:
+        """Whether nothing says whose the subject is: *the address*."""
+        return (
+            bool(self.subject_words)
+            and self.subject_words[0].low == "the"
+            and USER not in {word.low.removesuffix("'s") for word in self.subject_words}
+        )
+
 
 def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     """Take a clause apart; ``None`` where it states nothing surely."""
@@ -143,6 +157,9 @@ def read_predicate(clause: Clause, context: Context) -> Predicate | None:
     if subject_words and subject_words[0].low == "new":
         marker = "new"
     subjects = _subjects(subject_words, context, first=clause[at].raw[0].isupper())
+    if subjects is None and verb in words("change verbs") | {"move", "set"} and not passive:
+        # "They changed the code": whoever they are, the code is another one.
+        subjects = (SOMEBODY,) if [word.low for word in subject_words] == ["they"] else None
     if subjects is None:
         return None
     definite = _is_definite(subject_words)
@@ -426,6 +443,10 @@ def _verb_group(clause: Clause, place: int) -> tuple[str, bool, bool, bool, bool
         elif low in _BE and not (low in {"got", "gets"} and not _participle(clause, position + 1)):
             be = True
             past = past or low in _PAST
+        elif low == "had" and clause[position + 1 : position + 2] and clause[position + 1].low == "to":
+            # "had to go": it went.
+            past = True
+            position += 1
         elif low in _HAVE and not have and not be:
             follows = _participle(clause, position + 1)
             if not follows and not _been(clause, position + 1):
@@ -512,7 +533,7 @@ def _participle(clause: Clause, place: int) -> bool:
         return True
     return (
         low in verbs
-        and (verbs[low] != low or low in {"put", "set", "quit", "become", "run", "cut"})
+        and (verbs[low] != low or low in _SAME_IN_THE_PAST | {"become", "run"})
         and not (low.endswith("ing") or (low.endswith("s") and not low.endswith("ss")))
     )
 
@@ -533,6 +554,11 @@ def _subjects(found: tuple[Word, ...], context: Context, *, first: bool) -> tupl
         return (subject,) if subject else None
     if lows[0] in words("prepositions"):
         return None
+    if not (lows == ["it"] and context.thing) and context.subject == context.speaker:
+        # Who says "I" is no "she", and nobody is an "it".
+        others = words("pronouns") | {"his", "her", "its", "their"} if context.says_i else {"it", "its"}
+        if lows[0] in others:
+            return None
     if "and" in lows[1:-1] and not {"of", "for"} & set(lows):
         place = lows.index("and")
         parts = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from simonides.text.normalise import fold_case, fold_characters
 from simonides.text.speech import label_of
 from simonides.text.statements.objects import Statement, phrase
-from simonides.text.statements.predicate import Context, is_unsure, read_predicate
+from simonides.text.statements.predicate import SOMEBODY, Context, is_unsure, read_predicate
 from simonides.text.statements.rules import state
 from simonides.text.statements.words import (
     DAY_OR_MONTH,
@@ -24,6 +24,7 @@ from simonides.text.statements.words import (
     USER,
     cut,
     fold_subject,
+    kept_forms,
     read_words,
     split_attribute,
     verb_bases,
@@ -93,15 +94,27 @@ def read_statements(text: str, speaker: str | None = None) -> tuple[Statement, .
             continue
         predicate = read_predicate(clause, context)
         if predicate is None:
+            if clause and clause[0].low in words("pronouns"):
+                # "She is called Juniper and lives here": what is said next is of her, too.
+                context = replace(context, subject="")
             continue
         said = tuple(_narrowed(one, text) for one in state(predicate))
         statements += said
-        subject = predicate.subject if len(predicate.subjects) == 1 else context.subject
+        one = len(predicate.subjects) == 1 and predicate.subject != SOMEBODY
+        subject = predicate.subject if one else context.subject
         left = context.left or any(one.ended for one in said)
         rest = predicate.rest
-        named = rest and (rest[0].low in _THE or rest[0].low.endswith("'s"))
+        named = rest and (
+            rest[0].low in _THE
+            or rest[0].low.endswith("'s")
+            or (predicate.verb in words("change verbs") and rest[0].low not in words("prepositions"))
+        )
         thing = fold_subject(_up_to_comma(rest), first) if named else None
-        context = replace(context, subject=subject, left=left, thing=thing or "")
+        if thing and thing[-1] == "s" and thing[:-1] in kept_forms("attributes"):
+            # As in: we changed vets, it's Dr. Osei now.
+            thing = thing[:-1]
+        says_i = predicate.subject_words[0].low in {"i", "we"} if predicate.subject_words else context.says_i
+        context = replace(context, subject=subject, left=left, thing=thing or "", says_i=says_i)
     return tuple(dict.fromkeys(statements))
 
 
@@ -154,6 +167,11 @@ def says_one_thing(text: str) -> bool:
     if "employer" in stated:
         # "as a buyer": one post.
         stated.discard("role")
+    if "marital status" in stated:
+        stated -= {"partner", "have"}
+    if stated & {"have", "name"}:
+        # "a cat called Mitten": one cat.
+        stated.discard("owner")
     return len(text) <= _LONGEST_ALONE and len(clauses) <= 1 and len(stated) <= 1
 
 
@@ -195,6 +213,8 @@ def _without_opening(clause: Clause) -> tuple[Clause, str]:
     for _ in range(4):
         if place < len(lows) and lows[place] in words("corrections"):
             told, place = "correction", place + 1
+        elif lows[place : place + 2] == ["turns", "out"]:
+            told, place = "correction", place + 2
         elif lows[place : place + 2] in (["i", "was"], ["i", "am"]) and set(lows[place + 2 : place + 4]) & {
             "mistaken",
             "wrong",
@@ -234,9 +254,11 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
     if thing is None or thing == USER or not value.found:
         return None
     subject, attribute = split_attribute(thing)
-    if subject == USER and _FIRST_PERSON.isdisjoint(lows[:place]):
+    if subject == USER and _FIRST_PERSON.isdisjoint(lows[:place]) and lows[:1] != ["new"]:
         # "Date: 3 May": of whatever the text is about.
         return None
+    if attribute == "address" and value.kind != "address":
+        attribute = "residence"
     typed = value.kind in {"time", "date", "money", "number", "version", "code", "address"}
     single = typed or bool(attribute)
     marker = "new" if lows[0] == "new" else context.marker
@@ -248,5 +270,6 @@ def _labelled(clause: Clause, context: Context) -> Statement | None:
         marker=marker,
         kind=value.kind,
         qualifier=value.qualifier,
-        sure=single,
+        # "New address: 4 Mill Lane": whose it is, nothing says.
+        sure=single and (subject != USER or not _FIRST_PERSON.isdisjoint(lows[:place])),
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simonides.text.statements.changing import (
+    bears_name,
     became_role,
     called,
     change_verb,
@@ -35,13 +36,27 @@ from simonides.text.statements.objects import (
     words_before,
     words_behind,
 )
-from simonides.text.statements.words import USER, fold_subject, kind_of, split_attribute, words
+from simonides.text.statements.people import (
+    animal_called,
+    called_off,
+    died,
+    home_found,
+    job_left,
+    job_taken,
+    join,
+    live,
+    marry,
+    parted,
+    partner_had,
+    start,
+    work,
+)
+from simonides.text.statements.words import USER, fold_subject, kept_forms, kind_of, split_attribute, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from simonides.text.statements.predicate import Predicate
-    from simonides.text.statements.words import Word
 
 
 def state(predicate: Predicate) -> Iterator[Statement]:
@@ -71,75 +86,32 @@ def _finish(statement: Statement, predicate: Predicate) -> Statement:
     return replace(statement, marker=marker, qualifier=qualifier, old_value=old, ended=ended)
 
 
-def _live(predicate: Predicate) -> Iterator[Statement]:
-    if predicate.past and not predicate.ended:
-        return
-    rest = predicate.rest
-    if rest and rest[0].low == "with":
-        return
-    while rest and rest[0].low not in PLACES:
-        rest = rest[1:]
-    yield from stated_place(predicate, rest, "residence")
-
-
-def _work(predicate: Predicate) -> Iterator[Statement]:
-    rest = predicate.rest
-    if not rest or (predicate.past and not predicate.ended):
-        return
-    first = rest[0].low
-    if first == "as":
-        yield from _role(predicate, rest[1:])
-    elif first in {"at", "for", "with"}:
-        value = phrase(rest[1:])
-        if first == "with" and value.kind != "name":
-            return
-        if value.qualifier.startswith(("at ", "in ", "with ")):
-            value = replace(value, qualifier="")
-        yield from one_statement(predicate, "employer", value)
-        yield from _role(predicate, words_behind(rest[1:], "as"))
-
-
-def _role(predicate: Predicate, found: Sequence[Word]) -> Iterator[Statement]:
-    value = phrase(found, ends=frozenset({"at", "of", "for"}))
-    if value.found:
-        # Started as: what it was before is over.
-        marker = predicate.marker or ("moved" if predicate.verb in {"start", "begin"} else "")
-        yield Statement(predicate.subject, "role", value.value, single_valued=bool(marker), marker=marker)
-
-
-def _join(predicate: Predicate) -> Iterator[Statement]:
-    value = phrase(predicate.rest)
-    job = predicate.context.left or bool(words_behind(predicate.rest, "as"))
-    clubs = any(word.low in words("clubs") for word in value.found)
-    if value.kind == "name" and job and not clubs:
-        yield from one_statement(predicate, "employer", value, marker=predicate.marker or "moved")
-
-
-def _start(predicate: Predicate) -> Iterator[Statement]:
-    rest = predicate.rest
-    lows = [word.low for word in rest]
-    if not rest:
-        return
-    if speaks_of_person(predicate):
-        job = {"job", "work", "working", "position", "role"} & set(lows[:4])
-        behind = words_behind(rest, "at", "with", "for")
-        if lows[0] == "as":
-            yield from _role(predicate, rest[1:])
-        elif behind and (job or lows[0] == "at") and kind_of(behind) not in {"time", "date", "number"}:
-            yield from one_statement(
-                predicate, "employer", phrase(behind), marker=predicate.marker or "moved"
-            )
-        return
-    yield from timed_event(predicate)
-
-
 def _take(predicate: Predicate) -> Iterator[Statement]:
     rest = predicate.rest
     lows = [word.low for word in rest]
+    if "over" in lows[1:] and "from" in lows:
+        # "took the harbour project over from Bram".
+        place = lows.index("over", 1)
+        rest = (rest[place], *rest[:place], *rest[place + 1 :])
+        lows = [word.low for word in rest]
     if lows[:1] == ["place"]:
         yield from timed_event(predicate)
     elif lows[:2] == ["over", "as"] or (lows[:1] == ["over"] and "from" in lows):
         yield from took_over(predicate, rest[2 if lows[1] == "as" else 1 :])
+    else:
+        yield from _found(predicate)
+
+
+def _found(predicate: Predicate) -> Iterator[Statement]:
+    """What is taken, found, got or bought: a job, a home."""
+    yield from job_taken(predicate)
+    yield from home_found(predicate)
+
+
+def _get(predicate: Predicate) -> Iterator[Statement]:
+    yield from _salary(predicate)
+    yield from _found(predicate)
+    yield from _new_value(predicate)
 
 
 def _use(predicate: Predicate) -> Iterator[Statement]:
@@ -188,6 +160,12 @@ def _pay(predicate: Predicate) -> Iterator[Statement]:
         yield from _salary(predicate)
         return
     value = phrase(words_before(predicate.rest, "of", "for", "in", "per"))
+    noun = kept_forms("attributes").get(value.found[-1].low, "") if len(value.found) > 1 else ""
+    if noun and value.kind in {"money", "number"}:
+        # "pay 640 euros rent".
+        bare = phrase(value.found[:-1])
+        yield from one_statement(predicate, noun, replace(bare, kind="money", qualifier=value.qualifier))
+        return
     behind = words_behind(predicate.rest, "of", "for", "in")
     thing = fold_subject(phrase(behind).found, predicate.context.speaker) if behind else None
     if value.kind in {"money", "number"} and thing:
@@ -195,14 +173,6 @@ def _pay(predicate: Predicate) -> Iterator[Statement]:
         if not attribute:
             subject, attribute = thing, "price"
         yield from one_statement(predicate, attribute, replace(value, kind="money"), subject=subject)
-
-
-def _marry(predicate: Predicate) -> Iterator[Statement]:
-    status = {"marry": "married", "divorce": "divorced", "engage": "engaged", "separate": "separated"}[
-        predicate.verb
-    ]
-    for subject in predicate.subjects:
-        yield Statement(subject, "marital status", status, single_valued=True, sure=True)
 
 
 def _status(predicate: Predicate) -> Iterator[Statement]:
@@ -217,21 +187,6 @@ def _status(predicate: Predicate) -> Iterator[Statement]:
             single_valued=True,
             marker=predicate.marker or "moved",
         )
-
-
-def _called_off(predicate: Predicate) -> Iterator[Statement]:
-    lows = [word.low for word in predicate.rest]
-    if lows[:1] == ["off"] and {"wedding", "engagement"} & set(lows):
-        yield Statement(predicate.subject, "marital status", "separated", single_valued=True, sure=True)
-    elif lows[:1] == ["off"]:
-        yield from ended_by_verb(predicate)
-
-
-def _broke(predicate: Predicate) -> Iterator[Statement]:
-    lows = [word.low for word in predicate.rest]
-    if lows[:1] in (["off"], ["up"]):
-        for subject in predicate.subjects:
-            yield Statement(subject, "marital status", "separated", single_valued=True, sure=True)
 
 
 def _attitude(predicate: Predicate) -> Iterator[Statement]:
@@ -385,16 +340,21 @@ def _keep(predicate: Predicate) -> Iterator[Statement]:
 def _have(predicate: Predicate) -> Iterator[Statement]:
     if predicate.past:
         return
+    fresh = tuple(_new_value(predicate))
+    yield from fresh or (*plain_statement(predicate), *animal_called(predicate), *partner_had(predicate))
+
+
+def _new_value(predicate: Predicate) -> Iterator[Statement]:
+    """*have a new phone number, 555-0129*, *got a new line: 555-0129*."""
     lows = [word.low for word in predicate.rest]
-    if lows[:2] == ["a", "new"] and "," in lows[3:6]:
-        place = lows.index(",")
-        noun, value = " ".join(lows[2:place]), phrase(predicate.rest[place + 1 :])
-        owner = "" if predicate.subject == USER else f"{predicate.subject} "
-        subject, attribute = split_attribute(f"{owner}{noun}")
-        if value.found:
-            yield Statement(subject, attribute or "be", value.value, True, marker="new", kind=value.kind)
-            return
-    yield from plain_statement(predicate)
+    place = next((at for at in range(3, min(len(lows), 6)) if lows[at] in {",", ":"}), 0)
+    if lows[:2] != ["a", "new"] or not place:
+        return
+    noun, value = " ".join(lows[2:place]), phrase(predicate.rest[place + 1 :])
+    owner = "" if predicate.subject == USER else f"{predicate.subject} "
+    subject, attribute = split_attribute(f"{owner}{noun}")
+    if value.found:
+        yield Statement(subject, attribute or "be", value.value, True, marker="new", kind=value.kind)
 
 
 def _planned(predicate: Predicate) -> Iterator[Statement]:
@@ -426,8 +386,11 @@ def _leads_by(predicate: Predicate) -> Iterator[Statement]:
 
 
 def _holds_post(predicate: Predicate) -> Iterator[Statement]:
-    """*holds the post of chief coach*."""
+    """*holds the post of chief coach*; *is held in the gymnasium*."""
     lows = [word.low for word in predicate.rest]
+    if predicate.passive and predicate.definite and not predicate.past:
+        yield from stated_place(predicate, predicate.rest, "place")
+        return
     if (
         not predicate.passive
         and "of" in lows
@@ -469,15 +432,18 @@ def _skipped(_: Predicate) -> Iterator[Statement]:
 
 _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[Statement]]] = {
     ("be", None): copula,
-    **dict.fromkeys([(verb, None) for verb in ("live", "reside", "dwell", "settle")], _live),
+    **dict.fromkeys([(verb, None) for verb in ("live", "reside", "dwell", "settle")], live),
     **dict.fromkeys([(verb, None) for verb in ("move", "relocate")], move_verb),
     **dict.fromkeys([(verb, None) for verb in words("change verbs")], change_verb),
     ("set", None): set_to,
-    ("work", None): _work,
-    ("employ", None): _work,
-    ("base", True): _live,
-    ("join", None): _join,
-    **dict.fromkeys([(verb, None) for verb in ("start", "begin")], _start),
+    **dict.fromkeys([(verb, None) for verb in ("work", "employ")], work),
+    ("hire", True): work,
+    **dict.fromkeys([(verb, True) for verb in ("fire", "dismiss", "sack", "lay", "let")], job_left),
+    **dict.fromkeys([("die", False), ("pass", False)], died),
+    ("base", True): live,
+    ("join", None): join,
+    **dict.fromkeys([(verb, None) for verb in ("start", "begin")], start),
+    **dict.fromkeys([(verb, False) for verb in ("find", "accept", "buy")], _found),
     **dict.fromkeys(
         [
             (verb, None)
@@ -501,24 +467,26 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     **dict.fromkeys([(verb, None) for verb in ("use", "deploy", "build", "compile", "host", "serve")], _use),
     ("cost", None): _cost,
     ("pay", None): _pay,
-    **dict.fromkeys([(verb, False) for verb in ("earn", "get", "receive")], _salary),
+    **dict.fromkeys([(verb, False) for verb in ("earn", "receive")], _salary),
+    ("get", False): _get,
     **dict.fromkeys([(verb, None) for verb in ("swap", "trade", "exchange")], swapped),
     ("sell", False): _sell,
     **dict.fromkeys([(verb, None) for verb in ("slip", "climb", "jump", "shrink", "sink", "double")], risen),
     ("make", True): became_role,
-    ("split", None): _broke,
+    ("split", None): parted,
     **dict.fromkeys([(verb, None) for verb in ("rise", "fall", "go", "drop")], risen),
     **dict.fromkeys([("call", True), ("name", True)], called),
-    ("call", False): _called_off,
+    ("call", False): called_off,
     **dict.fromkeys([(verb, True) for verb in words("status verbs")], _status),
+    ("bear", None): bears_name,
     ("rename", None): renamed,
     ("rechristen", None): renamed,
     ("rebrand", None): renamed,
     ("hold", None): _holds_post,
     ("come", None): _come,
     **dict.fromkeys([(verb, None) for verb in ("supply", "provide", "deliver")], _supplies),
-    **dict.fromkeys([(verb, None) for verb in ("marry", "divorce", "engage", "separate")], _marry),
-    ("break", None): _broke,
+    **dict.fromkeys([(verb, None) for verb in ("marry", "divorce", "engage", "separate")], marry),
+    ("break", None): parted,
     **dict.fromkeys(
         [
             (verb, False)
@@ -561,6 +529,7 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
     ("replace", None): replaced_by,
     ("release", True): released_version,
     **dict.fromkeys([(verb, None) for verb in words("ending verbs")], ended_by_verb),
+    **dict.fromkeys([(verb, None) for verb in ("retire", "resign")], job_left),
     ("turn", True): ended_by_verb,
     ("leave", None): leave_verb,
     **dict.fromkeys(
@@ -579,7 +548,6 @@ _HANDLERS: Mapping[tuple[str, bool | None], Callable[[Predicate], Iterator[State
                 "think",
                 "know",
                 "test",
-                "buy",
                 "win",
                 "meet",
                 "fly",

@@ -72,7 +72,8 @@ def base_of(form: str) -> str:
         if form.endswith(ending):
             return form[: -len(ending)] + instead
     if form.endswith("ed"):
-        return form[:-2]
+        told = words("status verbs") | words("change verbs") | words("ending verbs")
+        return form[:-1] if form[:-1] in told else form[:-2]
     return form[:-1] if form.endswith("s") and not form.endswith("ss") else form
 
 
@@ -223,13 +224,16 @@ def cut(found: Sequence[Word]) -> list[Clause]:
             current, verb_seen = [], False
             continue
         plural = bool(current) and current[0].low in _SUBJECTS - {"he", "she", "it"}
-        if verb_seen and (low in _JOINS or low == ",") and _begins(found, place + 1, plural=plural):
+        if verb_seen and (low in _JOINS or low in {",", ":"}) and _begins(found, place + 1, plural=plural):
             clauses.append(tuple(current))
             current, verb_seen = [], False
             continue
         current.append(word)
         verb_seen = (
-            verb_seen or low in auxiliaries or low in verbs or (bool(current[1:]) and low.endswith("ed"))
+            verb_seen
+            or low in auxiliaries
+            or low in verbs
+            or (bool(current[1:]) and low.endswith("ed") and "-" not in low)
         )
     clauses.append(tuple(current))
     return [clause for clause in clauses if clause][:MOST_CLAUSES]
@@ -410,7 +414,7 @@ def kind_of(found: Sequence[Word]) -> str:
     if _NUMBER.fullmatch(lows[-1]) or _VERSION.fullmatch(lows[-1]):
         return "number"
     content = [
-        word for word in found if word.low not in words("determiners") and word.low not in {"of", "and"}
+        word for word in found if word.low not in words("determiners") and word.low not in {"of", "and", "&"}
     ]
     if content and all(word.raw[0].isupper() for word in content):
         return "name"

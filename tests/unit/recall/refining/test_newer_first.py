@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.fault("N4")
 
 STAGE = NewerFirst(
-    most=20, alike=0.34, score_share=0.3, cosines={"near": 0.55}, cosine_said=0.1, query_cosine=0.2
+    most=20,
+    alike=0.34,
+    score_share=0.3,
+    cosines={"near": 0.55},
+    cosine_said=0.1,
+    query_cosine=0.2,
+    cosine_subject=0.2,
+    query_subject=0.05,
 )
 DAY = 86_400_000_000
 
@@ -177,7 +184,7 @@ def test_of_two_with_a_high_cosine_the_newer_leads(
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("The partner of Odalys is Dirk.", "Odalys and Dirk have split up."),
+        ("Odalys Brenn sings in the mill.", "Odalys Brenn found a new mill."),
         ("A houseboat is what Odalys Brenn and we live in.", "Odalys returned to a houseboat of steel."),
     ],
 )
@@ -195,6 +202,8 @@ def test_wrong_options_are_refused() -> None:
         ("score_share", 1.5),
         ("cosine_said", -1.0),
         ("query_cosine", 3.0),
+        ("cosine_subject", 3.0),
+        ("query_subject", -1.0),
     ):
         with pytest.raises(InputError) as caught:
             replace(STAGE, **{field: wrong})  # type: ignore[arg-type]

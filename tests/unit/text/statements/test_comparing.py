@@ -21,6 +21,15 @@ SURE = {
         ("I work at Gullspire.", "I just started a new job at Marrowtide."),
         ("The user works for Gullspire.", "The user left Gullspire and joined Marrowtide."),
         ("Orla works at Gullspire.", "Orla no longer works at Gullspire; she keeps bees."),
+        ("Orla works at Gullspire.", "Orla has taken a new job at Marrowtide."),
+        ("I am employed by Gull & Spire.", "I was hired by Marrowtide as a welder."),
+        ("Orla works at Gullspire.", "Orla quit her job at Gullspire."),
+        ("Orla works at Gullspire.", "Orla was laid off last week."),
+        ("Orla works as a welder.", "Orla retired in June."),
+    ],
+    "what one works as": [
+        ("Orla works as a groom.", "Orla now works as a warden."),
+        ("I work as a groom at the stable.", "These days I work as a warden."),
     ],
     "password": [
         ("The door code is 4471.", "The door code was changed to 9920."),
@@ -47,6 +56,8 @@ SURE = {
         ("The essay is due on 1 June.", "The deadline of the essay was extended to 9 June."),
         ("The fair is planned for Saturday.", "The fair is cancelled because of the storm."),
         ("The ball is in the gym.", "The ball will be in the barn instead of the gym."),
+        ("The fair takes place on the green.", "The fair is held in the depot nowadays."),
+        ("My anatomy exam is on 3 May.", "They moved the anatomy exam to 9 May."),
     ],
     "no longer": [
         ("I smoke a pipe in the evening.", "I stopped smoking."),
@@ -55,10 +66,20 @@ SURE = {
         ("We use Bazaar to build the site.", "We no longer use Bazaar."),
         ("I have a subscription to the Gazette.", "I cancelled my subscription to the Gazette."),
         ("Orla Finch owns a harp.", "Orla Finch gave the harp to the museum."),
+        ("I drive a Gnat.", "I sold the Gnat."),
+        ("I drive a Gnat.", "I sold my Gnat two weeks ago."),
+        ("I have a cat called Smudge.", "Smudge died."),
+        ("My dog is called Pip.", "My dog Pip passed away last night."),
+        ("We have a pony named Comet.", "We gave Comet to a neighbour."),
+        ("I smoke ten a day.", "I quit smoking three weeks ago."),
+        ("I'm allergic to wool.", "Turns out I'm not allergic to wool after all."),
     ],
     "status": [
         ("I'm engaged to Milo.", "Milo and I broke off our engagement."),
+        ("Orla is engaged to Milo.", "Orla is engaged to Bram."),
+        ("Orla's husband is called Milo.", "Orla got divorced from Milo."),
         ("The user is single.", "The user got married to Ilse."),
+        ("The user's partner is Milo.", "The user and Milo have split up."),
     ],
     "correction": [
         ("My train leaves at 8:15.", "Correction: my train leaves not at 8:15 but at 8:51."),
@@ -72,11 +93,16 @@ SURE = {
     ],
     "name": [
         ("Our project is called Nightheron.", "Project Nightheron was renamed to Goldfinch."),
+        ("The bulletin is called Nightheron.", "The bulletin goes by Goldfinch now."),
+        ("The club is called Nightheron.", "Nightheron merged and bears the name Goldfinch."),
+        ("The default branch is master.", "We renamed the default branch to main."),
         ("The repository is example/tool-shed.", "The repository was renamed from tool-shed to strongbox."),
     ],
     "office": [
         ("Teo is the captain of the second team.", "Mara took over as captain of the second team from Teo."),
         ("Orla leads the harbour project.", "Bram leads the harbour project."),
+        ("Orla owns the harbour project.", "Bram took the harbour project over from Orla."),
+        ("Our vet is Dr. Finch.", "We changed vets: it's Dr. Venn now."),
     ],
 }
 
@@ -104,8 +130,15 @@ UNSURE = {
         ("Orla likes the old kettle.", "Orla does not like the old kettle."),
         ("Orla is vegan.", "Orla is not vegan."),
     ],
+    "homes and jobs that may be a second one": [
+        ("Orla lives in Brno.", "Orla found a flat in Lodz."),
+        ("Orla works at Gullspire.", "Orla took a job at Marrowtide."),
+        ("The food bank is at the old mill.", "The food bank has found a home in the fire station."),
+        ("The food bank is at the old mill.", "The food bank had to go to the bus depot."),
+        ("Orla is a beekeeper.", "Orla retired in June."),
+        ("Orla uses crutches.", "Orla doesn't need crutches any more."),
+    ],
     "words of change": [
-        ("The user's partner is Milo.", "The user and Milo have split up."),
         ("The choir rehearses in the mill.", "The choir found a new mill for the choir."),
     ],
     "says more": [("The door code is 4471, and the attic has a padlock.", "The door code is 9920.")],
@@ -130,6 +163,36 @@ NONE = {
     "platforms": [
         ("The build was tested on arm64.", "The build was tested on x86."),
         ("Endpoint /a returns JSON.", "Endpoint /b returns CSV."),
+    ],
+    "what is gone is something else": [
+        ("I drive a Gnat.", "I sold the Gnat brochures."),
+        ("I work at Gnat.", "I sold the Gnat."),
+        ("I make honey.", "I sold the honey."),
+        ("Orla has a parrot called Duke.", "Duke Ellery died in 1911."),
+        ("I have a cat called Smudge.", "Our old dog Rusty died in March."),
+        ("I have a brother called Tom.", "Tom died."),
+        ("I have a cat called Smudge.", "We gave Smudge to a neighbour for a week."),
+        ("The user is allergic to wool.", "The user is no longer allergic to bees."),
+    ],
+    "another parting": [
+        ("I'm married to Ilse.", "I broke up the fight between the neighbours."),
+        ("Bram is married to Ilse.", "Bram and his business partner split up."),
+        ("I'm married to Ilse.", "We split up into groups."),
+        ("Orla is married to Milo.", "Orla is engaged in a study."),
+        ("Orla is married to a Swede.", "Orla is married to Anders."),
+    ],
+    "a job on the side": [
+        ("I work at Gullspire.", "I took a side job at the stable."),
+        ("I work at Gullspire.", "I started a second job at the stable."),
+        ("I live in Brno.", "I got a holiday flat in Lodz."),
+        ("Orla works as a groom.", "Orla now works as a guide on Sundays."),
+        ("Orla works as a groom.", "Orla now works as a guide until May."),
+        ("Orla works as a groom.", "Orla has worked as a guide."),
+        ("Orla works at Gullspire.", "Orla quit her job at the stable."),
+    ],
+    "whose it is": [
+        ("I live at 9 Cooper Lane.", "The address is 4 Mill Street."),
+        ("Our vet is Dr. Finch.", "The vet is on Thursday."),
     ],
     "qualified": [
         ("My e-mail is a@b.example.", "My work e-mail is c@d.example."),
@@ -236,6 +299,23 @@ def test_a_change_that_only_puts_the_later_one_first(earlier: str, later: str) -
 def test_what_may_both_be_true_is_no_change(one: str, other: str) -> None:
     assert compare_statements(one, other) is None
     assert compare_statements(other, one) is None or one.startswith("Orla lives")
+
+
+@pytest.mark.fault("N30")
+def test_who_parts_from_one_is_with_another_still() -> None:
+    assert compare_statements("I'm married to Ilse.", "The user and Milo have split up.") is None
+    assert compare_statements("My boyfriend is Tom.", "I broke up with Tim.") is None
+    assert compare_statements("My boyfriend is Tom.", "I broke up with Tom.") is not None
+
+
+@pytest.mark.fault("N30")
+def test_neither_she_nor_it_is_who_says_i() -> None:
+    name = "My name is Orla."
+    assert compare_statements(name, "We have adopted a cat from the shelter, she's called Juno.") is None
+    assert compare_statements(name, "I bought a boat, it is called Dora.") is None
+    home = "I live in Brno."
+    assert compare_statements(home, "I met Bea, she is a welder and lives in Lodz.") is None
+    assert compare_statements("Orla lives in Brno.", "Orla is a welder and she lives in Lodz.") is not None
 
 
 @pytest.mark.fault("N30")
