@@ -457,6 +457,7 @@ class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
         memory: str,
         *,
         text: str | None = None,
+        event_time: datetime | str | None = None,
         kind: str | None = None,
         layer: str | None = None,
         tags: Iterable[str] | None = None,
@@ -480,6 +481,8 @@ class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
         Args:
             memory: id of the memory, as retain and recall give it.
             text: the new text, of a turn with or without the speaker.
+            event_time: when it happened; told = when the words say. What it ended, and what ended it, is
+                settled anew.
             kind: as for ``retain``, like the next eight; ``None`` = unchanged.
             layer: the same.
             tags: the same.
@@ -501,8 +504,8 @@ class Bank(BankBrowsing, BankExchange, BankStructure, BankAdministration):
         Raises:
             NotFoundError: there is no such memory that the principal may read, or it was forgotten.
             InputError: an argument is wrong, there is nothing to change, a principal would change a standing
-                memory, or quarantine or release one, or a new text is given for a memory that holds a value
-                under a key or sums up others; nothing was changed.
+                memory, or quarantine or release one, or a new text or event time is given for a memory that
+                holds a value under a key or sums up others; nothing was changed.
             ConflictError: it was changed since *expected_version*; nothing was changed.
             EmbedderMismatchError: the bank's vectors were made by another embedder; nothing was changed.
         """

@@ -205,7 +205,9 @@ class BankAdministration:
         return Watching(self._context).activity(after=after, most=most)
 
     def review(self, *, most: int = 100, cursor: str | None = None, include_decided: bool = False) -> Review:
-        """What deserves a person's decision, newest first: ends, near duplicates, conflicts, quarantine.
+        """What deserves a person's decision, newest first.
+
+        That is: ends, near duplicates, conflicts, days that the words leave open, and what is in quarantine.
 
         Decide by ``undo_move``, ``invalidate``, ``forget``, ``update_memory`` or ``release``. To keep an item
         as it is, put a record under its key in the space ``review`` (``put_records``, with a blank text);

@@ -117,7 +117,7 @@ class Option:
     @property
     def moment(self) -> bool:
         """Whether it is a time or an interval, which only the engine can read: it knows the zone."""
-        return self.values in (TIME, WINDOW.values)
+        return self.values in (TIME, WINDOW.values, TIME_OR_TOLD)
 
     def but(self, **changes: Any) -> Option:
         """The same option as another operation takes it."""
@@ -475,21 +475,29 @@ TEXT_TOKENS = Option(
 )
 CURSOR = Option("cursor", ID, "Where to continue: next of the previous page.", metavar="ID")
 PAGE = Option("limit", whole(1, 1_000), "Maximum number of memories on a page.", 100)
+AS_TOLD = "told"
+"""In place of an event time: the one that follows from the words."""
+TIME_OR_TOLD = {**TIME, "anyOf": [*TIME["anyOf"], choice([AS_TOLD])]}
+_EDITABLE = {
+    "event_time", "kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence",
+    "ttl",
+}  # fmt: skip
 UPDATE = (
     MEMORY,
     Option("text", _TEXT, "The new text, of a turn with or without the speaker."),
     *(
         each.but(
             otherwise="",
+            values=TIME_OR_TOLD if each.name == "event_time" else each.values,
             sentence={
                 "tags": "Tags, in place of the present ones.",
                 "metadata": "JSON object, in place of the present one.",
                 "ttl": "Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.",
+                "event_time": f"When it happened; {AS_TOLD} = when the words say.",
             }.get(each.name, each.sentence),
         )
         for each in DESCRIPTION
-        if each.name
-        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl"}
+        if each.name in _EDITABLE
     ),
     Option(
         "expected_version",

@@ -152,6 +152,27 @@ def test_what_was_set_aside_is_released_and_goes_back_by_undo(waiting: Served, o
     expect(page.get_by_role("button", name="Set aside 1")).to_be_visible()
 
 
+def test_a_day_that_the_words_leave_open_is_dated_by_one_key_and_open_again_by_undo(
+    served: Served, open_page: Opener
+) -> None:
+    [memory] = served.call("retain", items=["The dentist was supposed to be on Monday."])["ids"]
+    page = open_page(served, "inbox?what=unsure_date")
+    expect(card(page)).to_contain_text("The words do not tell which day")
+    [item] = [each for each in served.call("review", most=100)["items"] if each["memory"]["id"] == memory]
+    page.keyboard.press("2")
+    expect(page.get_by_text("The date is set.")).to_be_visible()
+    dated = served.call("get_memory", memory=memory)["memory"]
+    assert dated["event_time"].startswith(item["days"][1])
+    undo(page)
+    expect(card(page)).to_contain_text("The words do not tell which day")
+    assert served.call("get_memory", memory=memory)["memory"]["event_time"] is None
+    page.keyboard.press("t")
+    page.get_by_label("When it was true").fill("2026-02-20")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The date is corrected.")).to_be_visible()
+    assert served.call("get_memory", memory=memory)["memory"]["event_time"].startswith("2026-02-20")
+
+
 def test_either_text_is_corrected_and_comes_back(waiting: Served, open_page: Opener) -> None:
     page = open_page(waiting, "inbox?what=superseded")
     expect(card(page)).to_contain_text("8080")

@@ -68,7 +68,9 @@ def test_all_that_changes_a_row_stands_before_it_and_others_keep_their_order(
     ]
     for n, place in enumerate(between):
         memories.insert(place, fake_memory(f"w{n} x{n} y{n}", id=f"other {n}"))
-    after = order(NewerFirst(20, 0.34, 0.3, {}, 0.1, 0.2), memories, [20.0 - n for n in range(len(memories))])
+    after = order(
+        NewerFirst(20, 0.34, 0.3, {}, 0.1, 0.2, 0.2, 0.05), memories, [20.0 - n for n in range(len(memories))]
+    )
     places = [candidate.ordinal for candidate in after]
     assert sorted(places) == list(range(len(memories)))
     others = [place for place in places if memories[place].id.startswith("other")]

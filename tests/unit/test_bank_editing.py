@@ -251,6 +251,24 @@ def test_new_words_meet_what_was_stored_before_them_as_it_was_then(bank: Bank, c
     assert [m.text for m in bank.list_memories() if "port" in m.text] == ["The port of Osprey is 4000."]
 
 
+def test_another_event_time_is_as_if_it_had_been_told_with_it(bank: Bank, clock: FrozenClock) -> None:
+    (old,) = bank.retain("The port of Osprey is 4000.", event_time="2026-02-02")
+    (new,) = bank.retain("The port of Osprey is 2000.", event_time="2026-02-09")
+    assert [m.id for m in bank.list_memories()] == [new]
+    clock.advance(days=1)
+    moved = bank.update_memory(old, event_time="2026-02-16", tags=["checked"])
+    assert (moved.text, moved.tags) == ("The port of Osprey is 4000.", ("checked",))
+    assert str(moved.event_time)[:10] == str(moved.valid_from)[:10] == "2026-02-16"
+    assert [m.id for m in bank.list_memories()] == [old]
+    assert bank.update_memory(old, event_time="told").event_time is None
+    with pytest.raises(InputError, match=r"event_time.* is not"):
+        bank.update_memory(old, event_time="soon")
+    bank.put_records("diary", [{"path": ["a"], "value": 1, "text": "one"}])
+    (kept,) = [m.id for m in bank.list_memories() if m.text == "one"]
+    with pytest.raises(InputError, match="event_time: is of a value under a key"):
+        bank.update_memory(kept, event_time="2026-02-16")
+
+
 def test_what_was_invalidated_stays_ended(bank: Bank, clock: FrozenClock) -> None:
     (memory,) = bank.retain(OLD)
     clock.advance(days=1)

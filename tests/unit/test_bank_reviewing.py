@@ -71,6 +71,29 @@ def test_what_was_ended_on_arrival_is_listed_and_what_was_forgotten_is_not(bank:
     assert items(bank) == []
 
 
+def test_a_day_that_the_words_leave_open_is_listed_until_somebody_says_which(bank: Bank) -> None:
+    (memory,) = bank.retain("The dentist was supposed to be on Monday.")
+    bank.retain(["The regatta is on Monday.", "The dentist is kind."])
+    (item,) = items(bank)
+    assert (item.what, item.memory.id, item.other, item.move) == ("unsure_date", memory, None, None)
+    assert item.days == ("2026-02-23", "2026-03-02")
+    assert item.rule == "'on Monday' may lie behind or ahead of 2026-03-01"
+    later = bank.update_memory(memory, event_time=item.days[1])
+    assert later.to_dict()["event_time"][:10] == "2026-03-02"
+    assert items(bank) == []
+    assert bank.update_memory(memory, event_time="told").event_time is None
+    assert [each.key for each in items(bank)] == [item.key]
+    keep(bank, item)
+    assert items(bank) == []
+
+
+def test_the_days_of_a_principal_are_told_to_nobody_else(store: Store) -> None:
+    theirs = store.bank(principal="tove")
+    theirs.retain("The dentist was supposed to be on Monday.", acl=["tove"])
+    assert [item.what for item in items(theirs)] == ["unsure_date"]
+    assert items(store.bank(principal="ines")) == []
+
+
 def test_memories_of_one_meaning_are_listed_once_a_pair(bank: Bank) -> None:
     first, second, third = bank.retain(ALIKE)
     found = items(bank)

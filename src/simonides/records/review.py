@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 SPACE = "review"
 """Where decisions are kept: a record under an item's key says that it was decided."""
 
-SUPERSEDED, NEAR_DUPLICATE, CONFLICT, QUARANTINED = "superseded", "near_duplicate", "conflict", "quarantined"
-WHAT = (SUPERSEDED, NEAR_DUPLICATE, CONFLICT, QUARANTINED)
+SUPERSEDED, NEAR_DUPLICATE, CONFLICT = "superseded", "near_duplicate", "conflict"
+UNSURE_DATE, QUARANTINED = "unsure_date", "quarantined"
+WHAT = (SUPERSEDED, NEAR_DUPLICATE, CONFLICT, UNSURE_DATE, QUARANTINED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,13 @@ class ReviewItem(JsonReady):
 
     Attributes:
         key: of the item, the same as long as it is there.
-        what: superseded, near_duplicate, conflict or quarantined.
+        what: superseded, near_duplicate, conflict, unsure_date or quarantined.
         memory: that it is about: the one that ended, else the newer one.
         other: what ended it, resembles or contradicts it; ``None`` = nothing, or it was forgotten.
         rule: why it is here.
         move: by which ``undo_move`` takes the end back; ``None`` = there is none, or a principal asks.
         at: since when.
+        days: that the words of an unsure date may mean, ISO 8601, the earlier one first; else empty.
         decided: whether a record in the space "review" says so.
     """
 
@@ -41,6 +43,7 @@ class ReviewItem(JsonReady):
     rule: str
     move: int | None
     at: datetime | None
+    days: tuple[str, ...]
     decided: bool
 
 

@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from simonides.errors import ConflictError, InputError
+from simonides.options import AS_TOLD
 from simonides.records.interval import FOREVER
 from simonides.records.keyed_record import spaces_of
 from simonides.records.time_to_live import ERASE, EXPIRE, TimeToLive
@@ -16,39 +17,46 @@ from simonides.retain.items import read_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import tzinfo
 
     from simonides.records.draft import Draft
     from simonides.records.memory import Memory
     from simonides.storage.writer import WriteTransaction
 
 EDITABLE = (
-    "text", "kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl",
+    "text", "event_time", "kind", "layer", "tags", "project", "metadata", "source", "path", "salience",
+    "confidence", "ttl",
 )  # fmt: skip
 
 
-def read_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+def read_changes(changes: Mapping[str, Any], zone: tzinfo) -> Mapping[str, Any]:
     """The changes that were given, checked as ``retain`` checks them; ``None`` = not given.
+
+    An event time is called ``occurred``; there ``None`` = as the words say.
 
     ``InputError``: one of them is wrong, or there is none.
     """
     named = {name: value for name, value in changes.items() if value is not None}
     if not named:
         raise InputError("changes", f"are missing; give at least one of {', '.join(EDITABLE)}")
-    draft = read_items({"text": "unchanged", **named}, {})[0]
-    return {name: _value(draft, name) for name in EDITABLE if name in named}
+    given = {name: value for name, value in named.items() if (name, value) != ("event_time", AS_TOLD)}
+    draft = read_items({"text": "unchanged", **given}, {}, zone=zone)[0]
+    return dict(_value(draft, name) for name in EDITABLE if name in named)
 
 
-def _value(draft: Draft, name: str) -> Any:
-    return draft.metadata_json if name == "metadata" else getattr(draft, name)
+def _value(draft: Draft, name: str) -> tuple[str, Any]:
+    if name == "event_time":
+        return "occurred", draft.occurred
+    return name, draft.metadata_json if name == "metadata" else getattr(draft, name)
 
 
-def check_rewordable(memory: Memory) -> None:
-    """Raise ``InputError`` for a memory that sums up others, or holds a value under a key."""
+def check_rewordable(memory: Memory, name: str) -> None:
+    """Raise ``InputError`` of *name* for a memory that sums up others, or holds a value under a key."""
     if memory.consolidated:
-        raise InputError("text", "sums up other memories; change what those say, and maintain the bank")
+        raise InputError(name, "sums up other memories; change what those say, and maintain the bank")
     space = next(iter(spaces_of(memory.metadata, memory.tags)), None)
     if space is not None:
-        raise InputError("text", f"is of a value under a key of {space!r}; put the new value there")
+        raise InputError(name, f"is of a value under a key of {space!r}; put the new value there")
 
 
 def check_version(memory: str, version: int, expected: int | None) -> None:

@@ -35,13 +35,13 @@ class Editing:
     context: BankContext
 
     def update(self, memory: str, *, expected_version: int | None, **fields: Any) -> Memory:
-        changes = read_changes(fields)
+        changes = read_changes(fields, self.context.zone)
         expected = None if expected_version is None else clean_count(expected_version, "expected_version", 1)
         redactor = self.context.redactor()
         changes = redactor.changes(changes)
         text, ttl = changes.pop("text", None), changes.pop("ttl", None)
         self._get(memory)
-        if text is None:
+        if text is None and "occurred" not in changes:
             with self.context.writing() as transaction:
                 edit(transaction, self._version_to_change(transaction, memory, changes, expected), changes)
                 live(transaction, memory, ttl)
@@ -70,16 +70,16 @@ class Editing:
         return held.ordinal
 
     def _reword(
-        self, memory: str, text: str, changes: Mapping[str, Any], ttl: int | None, expected: int | None
+        self, memory: str, text: str | None, changes: Mapping[str, Any], ttl: int | None, expected: int | None
     ) -> bool:
-        """Give a memory other words; false = another writer changed it while they were encoded."""
+        """Give a memory other words or another event time; false = another writer changed it meanwhile."""
         path, parts = WritePath(self.context), self.context.parts
         with self.context.reading() as reading:
             worded = reading.worded(memory)
             if worded is None:
                 raise NotFoundError(f"memory {memory!r} is no longer held in bank {self.context.name!r}")
             check_version(memory, worded.now.version, expected)
-            check_rewordable(worded.now)
+            check_rewordable(worded.now, "event_time" if text is None else "text")
             known = self.context.names.names(reading, worded.now.acl)
 
         def read(draft: Draft) -> Extraction:
@@ -89,13 +89,13 @@ class Editing:
         def questions(said: str, found: Extraction) -> str:
             return parts.expander.expand(said, found) if parts.expander else ""
 
-        draft = reworded(worded, text, changes, read, questions)
+        draft = reworded(worded, worded.now.text if text is None else text, changes, read, questions)
 
         def store(transaction: WriteTransaction, items: tuple[Prepared, ...]) -> list[str]:
             ordinal = self._version_to_change(transaction, memory, changes, expected)
             if transaction.versions.read(ordinal).version != worded.now.version:
                 return []
-            if draft.text == worded.now.text:
+            if draft.text == worded.now.text and "occurred" not in changes:
                 edit(transaction, ordinal, changes)
                 live(transaction, memory, ttl)
                 return [memory]

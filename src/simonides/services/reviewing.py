@@ -3,6 +3,8 @@
 superseded      a newer memory ended this one: a move ``close`` that stands
 near_duplicate  two memories of one meaning hold side by side: a semantic link of ``SIMILAR_MEANING`` or more
 conflict        the newest memory of several that state different values of what has one at a time
+unsure_date     its words name a day without a year, and do not tell whether it lies behind or ahead: of the
+                newest ``MOST_UNDATED`` statements without a date
 quarantined     it is set aside; told to the owner alone
 
 A key holds the time of its item and a hash of what it is about, so keys in order are items by time. It is the
@@ -23,9 +25,9 @@ from simonides.options import CURSOR, INCLUDE_DECIDED, REVIEW_ITEMS
 from simonides.recall.refining.pool import first_recorded
 from simonides.records.edges import LINK_CODES
 from simonides.records.entity import all_count_as
-from simonides.records.interval import FOREVER, from_micros
+from simonides.records.interval import FOREVER, from_micros, local_time
 from simonides.records.keyed_record import path_in, spaces_of, tag_of
-from simonides.records.kind import KIND_CODES, Kind
+from simonides.records.kind import KIND_CODES, Kind, Utterance
 from simonides.records.query import Filters
 from simonides.records.review import (
     CONFLICT,
@@ -33,6 +35,7 @@ from simonides.records.review import (
     QUARANTINED,
     SPACE,
     SUPERSEDED,
+    UNSURE_DATE,
     Review,
     ReviewItem,
 )
@@ -41,14 +44,20 @@ from simonides.retain.duplicates import SIMILAR_MEANING
 from simonides.retain.supersession import CLOSE
 from simonides.services.viewing import Viewing
 from simonides.text.statements.words import same_value
+from simonides.text.times.expressions import find_unsure_days
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import tzinfo
 
     from simonides.index.view import BankView
     from simonides.records.memory import Memory, Move
     from simonides.services.context import BankContext
     from simonides.storage.reader import Reader
+
+MOST_UNDATED = 2_000
+LONGEST_UNDATED = 60
+"""Words of a statement that is looked at for days; in a longer text a day is of something in it."""
 
 PAGE_BYTES = 512 * 1024
 """Of the memories on one page (``Memory.size``); the item that passes it is the last one."""
@@ -64,6 +73,7 @@ class _Found:
     other: str
     rule: str
     move: int | None = None
+    days: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -111,6 +121,7 @@ class Reviewing:
         for each in (*_alike(view), *_conflicts(reading, view)):
             if frozenset((each.memory, each.other)) not in undone:
                 yield each
+        yield from _unsure_days(view, self.context.zone)
         if self.context.principal is None:
             wide = Filters(kinds=(Kind.QUARANTINE,), archived=True, observations=True)
             yield from _set_aside(Viewing(self.context).view(reading, wide))
@@ -145,7 +156,9 @@ class Reviewing:
         ):
             return None
         at = from_micros(found.at)
-        return ReviewItem(found.key, found.what, memory, other, found.rule, found.move, at, decided)
+        return ReviewItem(
+            found.key, found.what, memory, other, found.rule, found.move, at, found.days, decided
+        )
 
     def _newest(self, reading: Reader, memory: str) -> tuple[Memory | None, bool]:
         """A memory as it is now, and whether who acts may see it; what was forgotten hides nothing."""
@@ -186,6 +199,24 @@ def _conflicts(reading: Reader, view: BankView) -> Iterator[_Found]:
             if not same_value(value, before):
                 rule = f"another value of {name!r}, which has one at a time"
                 yield _Found(CONFLICT, int(at), _id(last), _id(other), rule)
+
+
+def _unsure_days(view: BankView, zone: tzinfo) -> Iterator[_Found]:
+    held = np.flatnonzero(view.eligible)
+    held = held[
+        (view.column("occurred_from", held) == FOREVER)
+        & (view.column("utterance", held) == Utterance.STATEMENT)
+        & (view.column("words", held) <= LONGEST_UNDATED)
+    ][-MOST_UNDATED:]
+    recorded = first_recorded(view, held).tolist()
+    for at, memory in zip(recorded, view.memories(held.tolist()), strict=True):
+        if memory.document or spaces_of(memory.metadata, memory.tags):
+            continue
+        said = local_time(int(at), zone)
+        for found in find_unsure_days(memory.text, anchor=said, zone=zone)[:1] if said else ():
+            rule = f"{found.text!r} may lie behind or ahead of {said:%Y-%m-%d}"
+            days = (found.latest.isoformat(), found.next.isoformat())
+            yield _Found(UNSURE_DATE, int(at), memory.id, "", rule, days=days)
 
 
 def _set_aside(view: BankView) -> Iterator[_Found]:

@@ -39,6 +39,7 @@ SYNCHRONOUS = "FULL"
 _PRAGMAS = ("trusted_schema", "OFF"), ("foreign_keys", "ON"), ("secure_delete", "ON")
 _BUSY_MILLISECONDS = 60_000
 _CLOSING_MILLISECONDS = 500
+_WAL_TRIES = 20
 _CACHE_BYTES = (8 << 20, 32 << 20)
 """Pages that a connection keeps, at least and at most."""
 _CACHED_SHARE = 64
@@ -314,6 +315,20 @@ def _keep_pages(connection: apsw.Connection, path: Path) -> None:
     least, most = _CACHE_BYTES
     size = path.stat().st_size if path.exists() else 0
     connection.pragma("cache_size", -(min(max(size // _CACHED_SHARE, least), most) // 1024))
+
+
+def use_wal(connection: apsw.Connection) -> None:
+    """Give a database a write-ahead log; waits for others as long as a transaction does.
+
+    SQLite itself does not wait for a lock here, so this waits in a transaction that does nothing.
+    """
+    for _ in range(_WAL_TRIES):
+        with contextlib.suppress(apsw.BusyError):
+            connection.pragma("journal_mode", "WAL")
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+    connection.pragma("journal_mode", "WAL")
 
 
 @contextlib.contextmanager

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from simonides.backends.embedded.checksums import CHECKSUMS, add_functions, triggers
-from simonides.backends.embedded.connection import translated, write_transaction
+from simonides.backends.embedded.connection import translated, use_wal, write_transaction
 from simonides.backends.embedded.stale_files import check_not_emptied
-from simonides.errors import DamagedError, NewerSchemaError, UnavailableError
+from simonides.errors import DamagedError, NewerSchemaError
 from simonides.records.interval import BEGINNING, DAY_MICROS, FIRST_INSTANT, FOREVER, LAST_INSTANT
 from simonides.records.kind import ARCHIVED, CONSOLIDATED, PINNED, STANDING, Kind
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x53494D4F
 """Marks a file as a bank ("SIMO")."""
-
-_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +177,8 @@ def migrate(connections: Connections) -> None:
         )
     if version == newest or (version and connections.read_only):
         return
-    _use_wal(connections)
+    with translated(connections.path):
+        use_wal(connections.get())
     for migration in MIGRATIONS:
         with write_transaction(connections) as transaction:
             # Read again inside: another process may have taken this step meanwhile.
@@ -205,17 +204,3 @@ def _select_after(steps: tuple[Migration, ...], select: str) -> tuple[tuple[Any,
         return tuple(connection.execute(select).fetchall())
     finally:
         connection.close()
-
-
-def _use_wal(connections: Connections) -> None:
-    with translated(connections.path):
-        for _ in range(_TRIES):
-            try:
-                connections.get().pragma("journal_mode", "WAL")
-            except apsw.BusyError:
-                # SQLite does not wait for a lock here, as it does for a transaction. So wait in one.
-                with write_transaction(connections):
-                    pass
-            else:
-                return
-        raise UnavailableError(f"{connections.path}: other processes keep it locked; try again")

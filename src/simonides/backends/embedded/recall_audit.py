@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simonides.backends.embedded.auditing import Chain, check_chain, next_number
-from simonides.backends.embedded.connection import Connections, translated, write_transaction
+from simonides.backends.embedded.connection import Connections, translated, use_wal, write_transaction
 from simonides.errors import DamagedError, UnavailableError
 from simonides.files import make_empty
 from simonides.records.audit import FIRST_SEAL, Entry, ReadAudit
@@ -106,7 +106,7 @@ class RecallLog:
             if connections is None:
                 raise UnavailableError(f"{self._path}: vanished while it was opened; try again")
             if not _has_table(connections.get()):
-                connections.get().pragma("journal_mode", "WAL")
+                use_wal(connections.get())
         with write_transaction(connections) as connection:
             connection.execute(_SCHEMA)
             self._write(connection, auditor, read)

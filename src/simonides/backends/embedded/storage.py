@@ -15,7 +15,7 @@ from simonides.backends.embedded.auditing import Auditor
 from simonides.backends.embedded.bank import EmbeddedBank
 from simonides.backends.embedded.change_log import DELETED
 from simonides.backends.embedded.checksums import add_functions
-from simonides.backends.embedded.connection import translated
+from simonides.backends.embedded.connection import translated, use_wal
 from simonides.backends.embedded.encryption import open_file, read_key
 from simonides.errors import DamagedError, UnavailableError
 from simonides.files import disk_errors, has_other_names, make_empty, remove, sync_folder
@@ -115,7 +115,7 @@ class TokenFile:
         self._opened_file = _file(self._path)
         self._connection = open_file(self._path, None)
         self._connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        self._connection.execute("PRAGMA journal_mode=WAL")
+        use_wal(self._connection)
         self._connection.execute("PRAGMA secure_delete=ON")
         self._connection.execute(_SCHEMA)
 

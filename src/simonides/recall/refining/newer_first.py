@@ -256,8 +256,8 @@ class NewerFirst:
     cosines: Mapping[str, float]
     cosine_said: float
     query_cosine: float
-    cosine_subject: float = 0.0
-    query_subject: float = 0.0
+    cosine_subject: float
+    query_subject: float
 
     def __post_init__(self) -> None:
         if self.most < 2:

@@ -123,7 +123,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "review": (
         "watching:REVIEW",
-        "List what deserves a decision: ends, near duplicates, conflicts; exit code 1 when nothing does.",
+        "List what deserves a decision: ends, duplicates, conflicts, unsure days; exit code 1 if none.",
     ),
     "moves": (
         "maintenance:MOVES",

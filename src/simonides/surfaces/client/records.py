@@ -243,7 +243,7 @@ def review_of(answer: Answer) -> Review:
 
 def _item_of(answer: Answer) -> ReviewItem:
     memories = {name: _memory_or_none(answer[name]) for name in ("memory", "other")}
-    return ReviewItem(**{**answer, "at": _moment(answer["at"]), **memories})
+    return ReviewItem(**{**answer, "at": _moment(answer["at"]), "days": tuple(answer["days"]), **memories})
 
 
 def _memory_or_none(answer: Answer | None) -> Memory | None:

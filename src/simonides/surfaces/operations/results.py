@@ -389,6 +389,7 @@ REVIEW = _answer(
             rule=_TEXT,
             move={"type": ["integer", "null"], "description": "What undo_move takes."},
             at=_TIME,
+            days={**_listed(_TEXT), "description": "What the words of an unsure date may mean."},
             decided=_SWITCH,
         )
     ),

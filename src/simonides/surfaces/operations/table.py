@@ -425,7 +425,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "review",
-            "List what deserves a person's decision: ends, near duplicates, conflicts, quarantine.",
+            "List what deserves a person's decision: ends, duplicates, conflicts, unsure days, quarantine.",
             (o.REVIEW_ITEMS, o.CURSOR, o.INCLUDE_DECIDED, o.TEXT_TOKENS),
             results.REVIEW,
             _READ,

@@ -14,6 +14,7 @@ Cost: linear; about 1 s CPU per megabyte of English, ten times that where every 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
     from simonides.text.times.grammar import Match
     from simonides.text.times.lexer import Token
     from simonides.text.times.meaning import Meaning
+
+
+@dataclass(frozen=True, slots=True)
+class UnsureDay:
+    """A name of a day, as written, and the local days that it may mean."""
+
+    text: str
+    latest: date
+    next: date
+
 
 GRAMMAR: Final = Grammar([*PERIODS_RULES, *DAYS_RULES, *MOMENTS_RULES, *OFFSETS_RULES, *RANGES_RULES])
 _VOCABULARY: Final = vocabulary(GRAMMAR.words)
@@ -93,6 +104,35 @@ def find_stated_times(
     report, if it has passed today, and after words of the future.
     """
     return _english(text, _now(anchor, zone, southern=southern), stated=True)
+
+
+def find_unsure_days(text: str, *, anchor: datetime, zone: tzinfo) -> tuple[UnsureDay, ...]:
+    """Names without a year of which *text* does not tell whether they lie behind or ahead, in order.
+
+    ``find_stated_times`` finds no time there: "was supposed to be on Monday", "Monday: dentist". Arguments
+    and errors as of ``find_times``.
+    """
+    now = _now(anchor, zone, southern=False)
+    tokens = lex(text, _VOCABULARY)
+    parser = Parser(GRAMMAR, tokens)
+    found: list[UnsureDay] = []
+    at = 0
+    while at < len(tokens):
+        match = _match(parser, tokens, at, "told")
+        if match is None:
+            at += 1
+            continue
+        if match.value.onward is not None and tense_of(tokens, at, match.stop) is Tense.OPEN:
+            days = [_days(time, now)[0] if time else None for time in _behind_and_ahead(match.value, now)]
+            words = text[tokens[at].start : tokens[match.stop - 1].stop]
+            if days[0] and days[1] and days[0] != days[1]:
+                found.append(UnsureDay(words, days[0], days[1]))
+        at = match.stop
+    return tuple(found)
+
+
+def _behind_and_ahead(meaning: Meaning, now: Now) -> tuple[Interval | None, Interval | None]:
+    return _resolved(meaning, now, None, ahead=False), _resolved(meaning, now, None, ahead=True)
 
 
 def parse_time_expression(

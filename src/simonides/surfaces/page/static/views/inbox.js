@@ -14,6 +14,8 @@ import { Editor, Marks } from "./memory.js";
 const MOST = 500;
 const HEIGHT = 64;
 const SPACE = "review";
+/** In place of a date: the one that follows from the words. */
+const AS_TOLD = "told";
 const LONGEST = 400;
 
 /**
@@ -35,8 +37,8 @@ const KINDS = {
     about: "They state different values of something that has one at a time. Which one is true?", names: ["Older", "Newer"],
   },
   unsure_date: {
-    title: "A date that may be wrong", short: "Unsure date", keep: "The date is right",
-    about: "The engine read this date from the words, and is not sure of it.", names: ["Older", "This memory"],
+    title: "The words do not tell which day", short: "Unsure date", keep: "Leave it without a date",
+    about: "They name a day that may lie behind or ahead of when this was said. Until somebody says which, it has no date.", names: ["Older", "This memory"],
   },
   quarantined: {
     title: "Set aside", short: "Set aside", keep: "Leave it there",
@@ -202,8 +204,17 @@ function Card({ item, place, count, move, decide }) {
     () => call("release", bank, { ids: [memory.id] }), "Released: it is told like any other.",
     offers("quarantine") ? () => call("quarantine", bank, { ids: [memory.id] }) : null);
 
+  const dates = offers("update_memory") && "event_time" in optionsOf("update_memory");
+  /** @param {string} [day] the one that the words mean */
+  const date = (day) => day !== undefined && dates && {
+    does: "Date it on the earlier, or the later day", label: html`<${Time} value=${`${day}T00:00:00Z`} precision="day" />`, run: () => act(
+      () => call("update_memory", bank, { memory: memory.id, event_time: day, expected_version: memory.version }), "The date is set.",
+      () => call("update_memory", bank, { memory: memory.id, event_time: AS_TOLD })) };
+
   /** @type {Record<string, Action | false>} */
   const actions = {
+    1: date(item.days?.[0]),
+    2: date(item.days?.[1]),
     a: offers("put_records") && { does: "Keep it as it is", label: keep, run: accept, kind: "main" },
     u: item.move !== null && offers("undo_move") && { does: "Undo what the engine decided", label: "Undo: both hold again", run: undoMove },
     o: Boolean(older && newer) && !hasEnded(older) && offers("invalidate") && {
@@ -211,8 +222,7 @@ function Card({ item, place, count, move, decide }) {
     n: Boolean(older && newer) && !hasEnded(newer) && offers("invalidate") && {
       does: "End the newer statement", label: "End the newer", run: () => end(newer), title: "no longer true from now on" },
     r: item.what === "quarantined" && offers("release") && { does: "Release it from quarantine", label: "Release", run: release },
-    t: offers("update_memory") && "event_time" in optionsOf("update_memory") && {
-      does: "Correct the date", label: "Correct the date", run: () => ask("date") },
+    t: dates && { does: "Correct the date", label: "Correct the date", run: () => ask("date") },
     e: offers("update_memory") && { does: "Correct the text", label: "Correct the text", run: () => edit({ key: item.key, id: memory.id }) },
     d: offers("forget") && { does: "Forget a memory", label: "Forget…", run: () => ask("forget"), kind: "danger" },
   };
@@ -320,7 +330,7 @@ function DateDialog({ memory, close }) {
     event.preventDefault();
     const saved = await change(
       () => call("update_memory", bank, { memory: memory.id, event_time: date.trim(), expected_version: memory.version }), "The date is corrected.",
-      before ? () => call("update_memory", bank, { memory: memory.id, event_time: before }) : null);
+      () => call("update_memory", bank, { memory: memory.id, event_time: before || AS_TOLD }));
     if (saved) close();
   };
   return html`<${Dialog} title="Correct the date" close=${close}>
