@@ -148,12 +148,9 @@ def says_changed(old: ChangeWords, new: ChangeWords, asked: frozenset[str]) -> b
     It is about the same if both are of one speaker or one is an assistant's, if they share a name where both
     have one, a word of the query where the other has one, and two words and a quarter of the longer one's, or
     one word where both say when and the later one says that something was moved. Both have a value, and the
-    later
-    one has one for itself: a number, a name, a day or a time. A text of more than 200 characters tells many
-    things, and which of them changed is not seen.
+    later one has one for itself: a number, a name, a day or a time. A text of more than 200 characters tells
+    many things, and which of them changed is not seen.
     Only for order: what changed, and whether the other text is no longer so, is not known.
-
-    Whether *new* says that something changed about what *old* tells.
 
     Args:
         old: of a text that was true first.
