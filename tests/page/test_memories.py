@@ -120,6 +120,20 @@ def test_a_search_is_narrowed_ordered_by_relevance_and_copied(served: Served, op
     expect(rows(page).first.get_by_role("link")).to_have_attribute("href", re.compile(ids[0]))
 
 
+def test_the_help_names_the_keys_of_the_view_before_those_of_the_page(
+    served: Served, open_page: Opener
+) -> None:
+    page = open_page(served, "memories")
+    expect(rows(page).first).to_be_visible()
+    for _ in range(2):  # The page is drawn anew when the help was shown.
+        page.keyboard.press("?")
+        keys = page.get_by_role("dialog", name="Keys")
+        expect(keys).to_contain_text("Search here")
+        expect(keys).not_to_contain_text("Ask a question")
+        page.keyboard.press("Escape")
+        expect(keys).to_have_count(0)
+
+
 def test_no_key_is_lost_while_the_page_is_late_and_a_space_stays(served: Served, open_page: Opener) -> None:
     page = open_page(served, "live")
     # What the library does after a paint comes a second later, as on a busy machine.

@@ -30,7 +30,7 @@ function App() {
   useKeys({
     "/": { does: "Ask a question", run: focusQuestion },
     "?": { does: "Show the keys", run: () => showHelp(true) },
-  });
+  }, "page");
   void changes.value;
   const signedIn = session.value;
   if (signedIn === undefined) return html`<${Busy} />`;

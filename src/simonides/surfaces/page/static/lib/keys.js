@@ -15,11 +15,13 @@ export function keysNow() {
 /**
  * Let keys work while a component is shown. Names are as in KeyboardEvent.key.
  * @param {Record<string, Key>} keys
+ * @param {"view" | "page"} of a view's keys go before those of the page
  */
-export function useKeys(keys) {
+export function useKeys(keys, of = "view") {
   // Before the next key can come, so that none is lost between a view and its keys.
   useLayoutEffect(() => {
-    layers.push(keys);
+    if (of === "page") layers.unshift(keys);
+    else layers.push(keys);
     return () => void layers.splice(layers.indexOf(keys), 1);
   });
 }
