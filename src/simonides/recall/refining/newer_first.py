@@ -349,13 +349,13 @@ class NewerFirst:
         between = near.between(old, new) - near.bound
         if not (old.words.short and new.words.short) or between < -self.cosine_subject:
             return False
-        if not takes_up(old.text, new.text, old.speaker, new.speaker):
-            return False
         told = new.words.says_so or tells_change(new.text)
         closer = near.to_query(new) - near.to_query(old)
-        if closer >= (-self.query_subject if told else 0):
-            return True
-        return between >= 0 and (told or other_counts(old.text, new.text))
+        alike = closer >= (-self.query_subject if told else 0) or (
+            between >= 0 and (told or other_counts(old.text, new.text))
+        )
+        # Last, because it reads the clauses of both.
+        return alike and takes_up(old.text, new.text, old.speaker, new.speaker)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,16 +53,19 @@ _LIGHT = words("light") | {""}
 _HALF = 0.5
 
 
-def told_change(before: Sequence[Statement], later: str, subjects: Collection[str]) -> Change | None:
+def told_change(before: Sequence[Statement], later: str, speaker: str | None) -> Change | None:
     """The change, if a text takes up what an earlier one states with a word of change.
 
     Args:
         before: statements of the earlier text.
         later: the later text.
-        subjects: whom its clauses speak of, folded.
+        speaker: who says the later one; ``None`` = the user.
     """
     told = _told(later)
-    for old in before if told else ():
+    if not (before and told):
+        return None
+    subjects = subjects_of(later, speaker)
+    for old in before:
         if old.ended or old.marker == "also" or not _is_about(old, subjects):
             continue
         parts = [*old.value.split(" "), *old.attribute.split(" ")]
@@ -281,7 +284,7 @@ def compare_statements(
         return None
     after = read_statements(later, later_speaker)
     before = read_statements(earlier, earlier_speaker)
-    change = compare_texts(before, after, alone=says_one_thing(earlier))
+    change = compare_texts(before, after, alone=says_one_thing(earlier)) if before and after else None
     if change is None and _one_speaker(earlier_speaker, later_speaker):
         decided = any(
             new.single_valued
@@ -298,7 +301,7 @@ def compare_statements(
         again = partial(compare_statements, earlier_speaker=earlier_speaker, later_speaker=later_speaker)
         return (
             one_slot(earlier, later)
-            or told_change(before, later, subjects_of(later, later_speaker))
+            or told_change(before, later, later_speaker)
             or compare_by_one_name(earlier, later, again)
         )
     return change
@@ -318,6 +321,7 @@ def compare_by_one_name(
     return Change(found.rule, sure=False) if found else None
 
 
+@lru_cache(maxsize=4096)
 def _by_name(text: str) -> str:
     return _APPOSED.sub(lambda found: "" if found[1].lower() in _RELATED else found[0], text)
 
