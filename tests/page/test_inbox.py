@@ -171,6 +171,10 @@ def test_a_day_that_the_words_leave_open_is_dated_by_one_key_and_open_again_by_u
     page.keyboard.press("Enter")
     expect(page.get_by_text("The date is corrected.")).to_be_visible()
     assert served.call("get_memory", memory=memory)["memory"]["event_time"].startswith("2026-02-20")
+    served.call("update_memory", memory=memory, event_time="2026-02-21")
+    undo(page)
+    expect(page.get_by_text("it was changed meanwhile")).to_be_visible()
+    assert served.call("get_memory", memory=memory)["memory"]["event_time"].startswith("2026-02-21")
 
 
 def test_either_text_is_corrected_and_comes_back(waiting: Served, open_page: Opener) -> None:

@@ -120,6 +120,14 @@ def test_a_search_is_narrowed_ordered_by_relevance_and_copied(served: Served, op
     expect(rows(page).first.get_by_role("link")).to_have_attribute("href", re.compile(ids[0]))
 
 
+def test_a_spoilt_address_shows_the_page(served: Served, open_page: Opener) -> None:
+    page = open_page(served, "memories")
+    for spoilt in ("%/ask", f"{served.bank}/%E0%A4%A", f"{served.bank}/constructor"):
+        page.goto("about:blank")
+        page.goto(f"{served.address}/ui#/{spoilt}")
+        expect(page.get_by_role("link", name="Memories", exact=True)).to_be_visible()
+
+
 def test_the_help_names_the_keys_of_the_view_before_those_of_the_page(
     served: Served, open_page: Opener
 ) -> None:

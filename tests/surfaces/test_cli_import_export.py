@@ -537,3 +537,18 @@ def test_processes_encode_with_the_model_of_the_bank(tmp_path: Path, monkeypatch
             pass
     assert asked[0] == "e5-small"
     assert asked[-1] == DEFAULT_EMBEDDER
+
+
+def test_a_page_is_written_of_the_bank_that_was_named_and_of_no_other(
+    cli: Cli, tmp_path: Path, store_path: Path
+) -> None:
+    for bank in ("diary", "work"):
+        assert cli("retain", f"Of {bank}.", "--bank", bank, "--store", str(store_path)).exit_code == 0
+    for named in (["--bank", "dairy"], []):
+        target = tmp_path / "page.html"
+        failed = cli("ui", "--export", str(target), "--store", str(store_path), *named)
+        assert failed.exit_code == 2
+        assert "is not known" in failed.stderr
+        assert not target.exists()
+    done = cli("ui", "--export", str(tmp_path / "page.html"), "--bank", "diary", "--store", str(store_path))
+    assert done.exit_code == 0, done.stderr

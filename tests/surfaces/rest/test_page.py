@@ -108,6 +108,7 @@ def test_a_token_signs_in_with_its_own_rights_until_it_is_revoked(
         async with client_for() as client:
             assert (await client.post("/ui/enter", json={"token": "smn_wrong"})).status_code == 401
             assert (await client.post("/ui/enter", content=b"x" * 10_000)).status_code == 401
+            assert (await client.post("/ui/enter", content=b"[" * 4_000)).status_code == 401
             assert (await client.post("/ui/enter", json={"token": f" {token}\n"})).status_code == 200
             told = (await client.get("/ui/session")).json()
             assert (told["banks"], told["verbs"]) == (["mine"], ["read"])

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
+from simonides.errors import UnknownNameError
 from simonides.surfaces.cli.language_model import environment_model
 from simonides.surfaces.cli.opening import environment_embedder, store_path, zone_choice
 from simonides.surfaces.cli.options import StoreOption, ZoneOption, option
@@ -14,6 +15,7 @@ from simonides.surfaces.cli.progress import bars
 from simonides.surfaces.cli.serve import address_of, check_extra, listen_at, run_server
 
 _HOST = "127.0.0.1"
+_BANK = "default"
 
 
 def ui(
@@ -32,7 +34,7 @@ def ui(
     ] = None,
     zone: ZoneOption = None,
     store: StoreOption = None,
-    bank: Annotated[str, option("--bank NAME", "Bank to show first.", envvar="SIMONIDES_BANK")] = "default",
+    bank: Annotated[str, option("--bank NAME", "Bank to show first.", envvar="SIMONIDES_BANK")] = _BANK,
 ) -> None:
     """Open the page of a store: ask, browse, correct and delete what it remembers.
 
@@ -67,8 +69,8 @@ def ui(
             with bars() as progress:
                 retain_journal(opened.bank(bank), progress)
         banks = opened.list_banks()
-        # A bank is made where there is none, for the first memory; a misspelt name makes none.
-        name = bank if bank in banks or not banks else banks[0]
+        # The first memory makes a bank where there is none.
+        name = bank if bank in banks or not banks else _instead(bank, banks, only=export is not None)
         shown = opened.bank(name)
         if export is not None:
             count = write_page(shown, export)
@@ -86,3 +88,13 @@ def ui(
             if browser:
                 webbrowser.open(link)
             run_server(app, settings, listening)
+
+
+def _instead(bank: str, banks: list[str], *, only: bool) -> str:
+    """The bank in place of the usual one, which is not there; *only* = where no other could be meant.
+
+    ``UnknownNameError``: a bank was named that is not there, or several could be meant.
+    """
+    if bank == _BANK and (len(banks) == 1 or not only):
+        return banks[0]
+    raise UnknownNameError("bank", bank, banks)

@@ -177,5 +177,5 @@ async def _short_json(request: Request) -> Any:
             return None
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -36,7 +36,7 @@ function App() {
   if (signedIn === undefined) return html`<${Busy} />`;
   if (signedIn === null) return html`<${Fragment}><${SignIn} /><${Notices} /></${Fragment}>`;
   const { bank, view, params } = route.value;
-  const shown = VIEWS[view] ?? VIEWS.ask;
+  const shown = Object.hasOwn(VIEWS, view) ? VIEWS[view] : VIEWS.ask;
   document.title = `${shown.title} · ${bank || "no bank"} · simonides`;
   return html`<${Fragment}>
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>

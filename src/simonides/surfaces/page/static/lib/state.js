@@ -24,10 +24,19 @@ export const changes = signal(0);
 
 let counted = 0;
 
+/** A part of an address; one that somebody spoilt stays as it is. @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** @returns {Route} */
 function readRoute() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [bank = "", view = ""] = path.split("/").map(decodeURIComponent);
+  const [bank = "", view = ""] = path.split("/").map(decoded);
   return { bank, view: view || "ask", params: Object.fromEntries(new URLSearchParams(query)) };
 }
 

@@ -4,7 +4,7 @@ import { html, useState } from "./ui.js";
 
 /** Controls, zero-width characters and those that turn the direction of writing. */
 // eslint-disable-next-line no-control-regex
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 
 /** Words before a secret. */
 const NAMED = "password|passwd|passphrase|passcode|pin|secret|api[ _-]?key|access[ _-]?key|token";
@@ -16,7 +16,7 @@ const SECRET = new RegExp(
     "\\bgh[pousr]_[A-Za-z0-9]{20,}", "\\bglpat-[-_A-Za-z0-9]{16,}", "\\bxox[abprs]-[-A-Za-z0-9]{10,}",
     "\\bAKIA[0-9A-Z]{16}\\b", "\\bAIza[-_A-Za-z0-9]{30,}", "\\bsmn_[0-9a-f]{16}_[-_A-Za-z0-9]{40,}",
     "\\beyJ[-_A-Za-z0-9]{8,}\\.[-_A-Za-z0-9]{8,}\\.[-_A-Za-z0-9]{8,}",
-    `(?<=\\b(?:${NAMED})\\b(?: is |[^.;\\n]{0,60}[:=] ?))[^\\s,;]{4,}`,
+    `(?<=(?<![A-Za-z0-9])(?:${NAMED})(?![A-Za-z0-9])(?: is |[^.;\\n]{0,60}[:=] ?))[^\\s,;]{4,}`,
     "-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
   ].join("|"),
   "giu",

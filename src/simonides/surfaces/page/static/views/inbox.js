@@ -158,6 +158,7 @@ function Line({ item, current, choose }) {
 function Card({ item, place, count, move, decide }) {
   const bank = route.value.bank;
   const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const busy = useRef(false);
   const [editing, edit] = useState(/** @type {{key: string, id: string} | null} */ (null));
   const [asking, ask] = useState(/** @type {"" | "forget" | "date"} */ (""));
   const { title, about, keep, names } = kindOf(item.what);
@@ -172,11 +173,14 @@ function Card({ item, place, count, move, decide }) {
    * @param {((answer: any) => Promise<any>) | null} back
    */
   const act = async (make, done, back) => {
+    if (busy.current) return;
+    busy.current = true;
     const made = await change(make, done, back && (async (answer) => {
       await back(answer);
       decide(item.key, false);
-      set({ at: item.key }, true);
+      if (route.value.view === "inbox") set({ at: item.key }, true);
     }));
+    busy.current = false;
     if (!made) return;
     decide(item.key, true);
     box.current?.focus({ preventScroll: true });
@@ -209,7 +213,7 @@ function Card({ item, place, count, move, decide }) {
   const date = (day) => day !== undefined && dates && {
     does: "Date it on the earlier, or the later day", label: html`<${Time} value=${`${day}T00:00:00Z`} precision="day" />`, run: () => act(
       () => call("update_memory", bank, { memory: memory.id, event_time: day, expected_version: memory.version }), "The date is set.",
-      () => call("update_memory", bank, { memory: memory.id, event_time: AS_TOLD })) };
+      (now) => call("update_memory", bank, { memory: memory.id, event_time: AS_TOLD, expected_version: now.memory.version })) };
 
   /** @type {Record<string, Action | false>} */
   const actions = {
@@ -330,7 +334,7 @@ function DateDialog({ memory, close }) {
     event.preventDefault();
     const saved = await change(
       () => call("update_memory", bank, { memory: memory.id, event_time: date.trim(), expected_version: memory.version }), "The date is corrected.",
-      () => call("update_memory", bank, { memory: memory.id, event_time: before || AS_TOLD }));
+      (now) => call("update_memory", bank, { memory: memory.id, event_time: before || AS_TOLD, expected_version: now.memory.version }));
     if (saved) close();
   };
   return html`<${Dialog} title="Correct the date" close=${close}>

@@ -154,7 +154,7 @@ export function Editor({ memory, done }) {
       });
       const saved = await change(
         () => call("update_memory", bank, { memory: base.id, text, expected_version: base.version }), "Corrected.",
-        () => call("update_memory", bank, { memory: base.id, text: base.text }));
+        (now) => call("update_memory", bank, { memory: base.id, text: base.text, expected_version: now.memory.version }));
       if (saved) done();
     } catch (error) {
       if (/** @type {any} */ (error).status !== 409) return failed(error);

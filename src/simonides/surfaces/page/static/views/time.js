@@ -229,7 +229,7 @@ function AtMoment({ params, span }) {
   const asOf = params.as_of ?? null;
   const known = params.known ?? "then";
   const knownAt = known === "then" ? undefined : known === "now" ? KNOWN_NOW : known;
-  const limit = Number(params.most) || PAGE;
+  const limit = Math.max(1, Math.min(1_000, Math.floor(Number(params.most)))) || PAGE;
   const moments = { as_of: asOf ?? undefined, known_at: knownAt };
   const newest = session.value?.operations.list_memories.schema.properties?.newest !== undefined;
   const list = { ...moments, limit, newest: newest || undefined };
