@@ -321,6 +321,7 @@ def use_wal(connection: apsw.Connection) -> None:
     """Give a database a write-ahead log; waits for others as long as a transaction does.
 
     SQLite itself does not wait for a lock here, so this waits in a transaction that does nothing.
+    ``UnavailableError``: others came in between each time.
     """
     for _ in range(_WAL_TRIES):
         with contextlib.suppress(apsw.BusyError):
@@ -328,7 +329,7 @@ def use_wal(connection: apsw.Connection) -> None:
             return
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
-    connection.pragma("journal_mode", "WAL")
+    raise UnavailableError(f"{connection.filename}: other processes keep it locked; try again")
 
 
 @contextlib.contextmanager
