@@ -477,27 +477,23 @@ CURSOR = Option("cursor", ID, "Where to continue: next of the previous page.", m
 PAGE = Option("limit", whole(1, 1_000), "Maximum number of memories on a page.", 100)
 AS_TOLD = "told"
 """In place of an event time: the one that follows from the words."""
-TIME_OR_TOLD = {**TIME, "anyOf": [*TIME["anyOf"], choice([AS_TOLD])]}
-_EDITABLE = {
-    "event_time", "kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence",
-    "ttl",
-}  # fmt: skip
+TIME_OR_TOLD = either(TIME, choice([AS_TOLD]))
 UPDATE = (
     MEMORY,
     Option("text", _TEXT, "The new text, of a turn with or without the speaker."),
+    Option("event_time", TIME_OR_TOLD, f"When it happened; {AS_TOLD} = when the words say."),
     *(
         each.but(
             otherwise="",
-            values=TIME_OR_TOLD if each.name == "event_time" else each.values,
             sentence={
                 "tags": "Tags, in place of the present ones.",
                 "metadata": "JSON object, in place of the present one.",
                 "ttl": "Time to live from now on: seconds, or 45m, 12h, 30d, 2w, never.",
-                "event_time": f"When it happened; {AS_TOLD} = when the words say.",
             }.get(each.name, each.sentence),
         )
         for each in DESCRIPTION
-        if each.name in _EDITABLE
+        if each.name
+        in {"kind", "layer", "tags", "project", "metadata", "source", "path", "salience", "confidence", "ttl"}
     ),
     Option(
         "expected_version",

@@ -208,6 +208,22 @@ def test_the_keyboard_walks_opens_comes_back_chooses_and_corrects(served: Served
     assert held(served, KEY)["text"].endswith("blue door.")
 
 
+def test_an_undo_in_the_list_leaves_what_somebody_else_changed_since(
+    served: Served, open_page: Opener
+) -> None:
+    page = open_page(served, "memories")
+    memory = held(served, KEY)["id"]
+    row(page, KEY).click(position={"x": 400, "y": 4})
+    page.keyboard.press("e")
+    page.get_by_label("Text of the memory").fill("The spare key hangs behind the red door.")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Corrected.")).to_be_visible()
+    served.call("update_memory", memory=memory, text="The spare key hangs behind the green door.")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("it was changed meanwhile")).to_be_visible()
+    assert served.call("get_memory", memory=memory)["memory"]["text"].endswith("green door.")
+
+
 def test_a_text_that_was_begun_waits_and_can_be_thrown_away(served: Served, open_page: Opener) -> None:
     page = open_page(served, "memories")
     row(page, KEY).click(position={"x": 400, "y": 4})

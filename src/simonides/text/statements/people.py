@@ -148,9 +148,8 @@ def job_left(predicate: Predicate) -> Iterator[Statement]:
     needed = {"lay": "off", "let": "go"}.get(predicate.verb, "")
     dismissed = predicate.passive and (not needed or (bool(rest) and rest[0].low == needed))
     alone = not rest or kind_of(rest) in {"date", "time"} or rest[0].low in {"in", "last", "at", "early"}
-    if not speaks_of_person(predicate) or not (dismissed or predicate.verb in {"retire", "resign"}):
-        yield from ended_by_verb(predicate)
-    elif (dismissed or (alone and predicate.past)) and not predicate.negated:
+    left = dismissed or (predicate.verb in {"retire", "resign"} and alone and predicate.past)
+    if left and speaks_of_person(predicate) and not predicate.negated:
         for attribute in ("employer", "role"):
             yield Statement(predicate.subject, attribute, "", single_valued=False, ended=True, marker="left")
     else:

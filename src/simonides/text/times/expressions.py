@@ -32,7 +32,7 @@ from simonides.text.times.ranges import OFFSETS_RULES, RANGES_RULES
 from simonides.text.times.tense import Tense, tense_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from simonides.records.interval import Interval
     from simonides.text.times.grammar import Match
@@ -114,25 +114,16 @@ def find_unsure_days(text: str, *, anchor: datetime, zone: tzinfo) -> tuple[Unsu
     """
     now = _now(anchor, zone, southern=False)
     tokens = lex(text, _VOCABULARY)
-    parser = Parser(GRAMMAR, tokens)
     found: list[UnsureDay] = []
-    at = 0
-    while at < len(tokens):
-        match = _match(parser, tokens, at, "told")
-        if match is None:
-            at += 1
+    for at, match in _expressions(tokens, "told"):
+        if match.value.onward is None or tense_of(tokens, at, match.stop) is not Tense.OPEN:
             continue
-        if match.value.onward is not None and tense_of(tokens, at, match.stop) is Tense.OPEN:
-            days = [_days(time, now)[0] if time else None for time in _behind_and_ahead(match.value, now)]
+        times = (_resolved(match.value, now, None, ahead=ahead) for ahead in (False, True))
+        latest, following = (_days(time, now)[0] if time else None for time in times)
+        if latest and following and latest != following:
             words = text[tokens[at].start : tokens[match.stop - 1].stop]
-            if days[0] and days[1] and days[0] != days[1]:
-                found.append(UnsureDay(words, days[0], days[1]))
-        at = match.stop
+            found.append(UnsureDay(words, latest, following))
     return tuple(found)
-
-
-def _behind_and_ahead(meaning: Meaning, now: Now) -> tuple[Interval | None, Interval | None]:
-    return _resolved(meaning, now, None, ahead=False), _resolved(meaning, now, None, ahead=True)
 
 
 def parse_time_expression(
@@ -180,27 +171,36 @@ def _longest(mentions: Sequence[TimeMention]) -> tuple[TimeMention, ...]:
 
 def _english(text: str, now: Now, *, stated: bool) -> tuple[TimeMention, ...]:
     tokens = lex(text, _VOCABULARY)
-    parser = Parser(GRAMMAR, tokens)
     found: list[TimeMention] = []
     spoken_of: Interval | None = None
-    at = 0
-    while at < len(tokens):
-        if "STOP" in tokens[at].tags:
+    before = 0
+    for at, match in _expressions(tokens, "told" if stated else "expression"):
+        if any("STOP" in token.tags for token in tokens[before : at + 1]):
             spoken_of = None
-        match = _match(parser, tokens, at, "told" if stated else "expression")
-        if match is None:
-            at += 1
-            continue
         if stated:
             interval = _stated(match.value, now, spoken_of, tokens, at, match.stop)
         else:
             interval = _resolved(match.value, now, spoken_of, ahead=promised(tokens, at, match.stop))
         if interval is not None:
             found.append(_mention(text, tokens[at : match.stop], interval, match.value, now))
-        # What turned out to be no time is passed over whole: no part of it is one.
-        spoken_of = interval
-        at = match.stop
+        spoken_of, before = interval, match.stop
     return tuple(found)
+
+
+def _expressions(tokens: Sequence[Token], name: str) -> Iterator[tuple[int, Match]]:
+    """Where each expression begins, and what it is, from left to right.
+
+    What turns out to be no time is passed over whole: no part of it is one.
+    """
+    parser = Parser(GRAMMAR, tokens)
+    at = 0
+    while at < len(tokens):
+        match = _match(parser, tokens, at, name)
+        if match is None:
+            at += 1
+        else:
+            yield at, match
+            at = match.stop
 
 
 def _stated(

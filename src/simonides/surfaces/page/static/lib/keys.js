@@ -15,7 +15,7 @@ export function keysNow() {
 /**
  * Let keys work while a component is shown. Names are as in KeyboardEvent.key.
  * @param {Record<string, Key>} keys
- * @param {"view" | "page"} of a view's keys go before those of the page
+ * @param {"view" | "page"} [of] whose they are: those of a view go before those of the page
  */
 export function useKeys(keys, of = "view") {
   // Before the next key can come, so that none is lost between a view and its keys.

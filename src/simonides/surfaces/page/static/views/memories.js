@@ -297,10 +297,14 @@ function Editor({ listing, id, close, ask }) {
   };
   /** @param {any} memory that stands there now, and was seen */
   const write = async (memory) => {
-    const saved = await change(
-      async () => listing.patch((await call("update_memory", bank, { memory: id, text, expected_version: memory.version })).memory),
-      "Corrected. The text before stays in the history.",
-      async () => listing.patch((await call("update_memory", bank, { memory: id, text: memory.text })).memory));
+    /** @param {string} text @param {number} version the one that was seen */
+    const put = async (text, version) => {
+      const { memory: now } = await call("update_memory", bank, { memory: id, text, expected_version: version });
+      listing.patch(now);
+      return now;
+    };
+    const saved = await change(() => put(text, memory.version), "Corrected. The text before stays in the history.",
+      (now) => put(memory.text, now.version));
     if (!saved) return;
     ask("");
     discard();
